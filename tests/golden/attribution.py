@@ -30,6 +30,8 @@ Settings:
   buffer=N      with rule: SIMPLE's buffers have so many bytes, as the environment says
   unset         with buffer: the environment does not say it
   later         with rule: NCCL is of a release (2.32.3) whose rules are not known
+  older         with rule: NCCL is of a release (2.18.3) whose kernels' arguments name no function;
+                each channel has as many messages as the others, be they empty
   close         kernels follow one another at once, and many messages are posted late
   blind         as undecoded, and nothing says what a kernel was launched for
   sums          collectives that are none of all-reduce, each with what a ring sends for it, by
@@ -53,6 +55,7 @@ import random
 import sys
 
 KERNELS = {"all": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "p2p": "ncclDevKernel_SendRecv"}
+OLDER = ["ncclKernel_AllReduce_RING_LL_Sum_float", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t"]
 ERROR_NS = 15
 BUFFER = 4194304  # of SIMPLE, unless NCCL_BUFFSIZE says otherwise
 
@@ -86,11 +89,24 @@ def divide(count, wanted, per_byte):
     return parts if len(parts) <= wanted else None
 
 
-def ring(count, ranks, place, is_simple, buffer):
-    """The bytes of each message that the rank at this place of a ring sends of its part."""
-    chunk = buffer // 2 // 4 if is_simple else 32768 // 4
+def chunk_of(is_simple, buffer):
+    return buffer // 2 // 4 if is_simple else 32768 // 4
+
+
+def divide_evenly(count, channels, ranks, is_simple):
+    """How 2.18.3 does: what is left for the last loop is the first channels'."""
+    loop = ranks * chunk_of(is_simple, BUFFER)
+    full, rest = count // (channels * loop), count % (channels * loop)
+    return [full * loop + max(0, min(loop, rest - place * loop)) for place in range(channels)]
+
+
+def ring(count, ranks, place, is_simple, buffer, loops=0):
+    """The bytes of each message that the rank at this place of a ring sends of its part, in so
+    many loops or more."""
+    chunk = chunk_of(is_simple, buffer)
     sizes = []
-    while count > 0:
+    while count > 0 or loops > 0:
+        loops -= 1
         if count < ranks * chunk:
             chunk = -(-(-(-count // ranks)) // 4) * 4
         for step in range(2 * (ranks - 1)):
@@ -364,11 +380,12 @@ class World:
                         (channel - (receiver - sender)) % self.channels,
                         self.set.get("buffer", BUFFER))
         if op.kind == "p2p":
-            return [op.count // 4] * (1 + op.count % 3)
+            return [4 * op.count] if op.count <= 256 else [op.count // 4] * (1 + op.count % 3)
         # The ring of a channel begins with another rank.
         place = (sender + channel) % self.ranks
+        loops = -(-max(op.parts) // (self.ranks * chunk_of(op.is_simple, BUFFER)))
         sizes = ring(op.parts[channel], self.ranks, place, op.is_simple,
-                     self.set.get("buffer", BUFFER))
+                     self.set.get("buffer", BUFFER), loops if self.set.get("older") else 0)
         return sizes[:-1] if self.set.get("odd") and not op.serial % self.set["odd"] else sizes
 
     def sum_of(self, op, sender, receiver, channel):
@@ -433,7 +450,9 @@ class World:
         op.is_simple = op.count > 30000
         op.mask = (1 << (self.channels if op.count > 1000 or self.set.get("sends") else 1)) - 1
         if op.kind == "all":
-            op.parts = divide(op.count, self.channels, 2 if op.is_simple else 8)
+            op.parts = divide_evenly(op.count, len(bin(op.mask)) - 2, self.ranks, op.is_simple) \
+                if self.set.get("older") else \
+                divide(op.count, self.channels, 2 if op.is_simple else 8)
             op.mask = (1 << len(op.parts)) - 1
         return op
 
@@ -475,9 +494,16 @@ class World:
         self.at(time, rank, "hot", 20 + comm, f"nccl:{function}_exit", call_id=call,
                 result="0:ncclSuccess", **more)
 
-    def function_of(self, op):
+    def functions_of(self, op):
+        """What the arguments say of them."""
+        if self.set.get("older"):
+            return dict(version=21803, args_bytes=0, nr_batches=0, work_storage=0, complete=0,
+                        nr_functions=0, func_id="[]", work_type="[]")
         number = 669 if op.kind != "all" else 260 if op.is_simple else 258
-        return f"[{number + 3 if self.set.get('later') else number}]"
+        return dict(version=23203 if self.set.get("later") else 22809, args_bytes=96, nr_batches=1,
+                    work_storage=1, complete=1, nr_functions=1,
+                    func_id=f"[{number + 3 if self.set.get('later') else number}]",
+                    work_type="[1]")
 
     def launch(self, comm, op, rank, time, parent):
         call = self.next_call(rank)
@@ -485,9 +511,7 @@ class World:
         kernel = 0xF0 + (op.kind != "all")
         if (op.kind == "all" or self.set.get("sends")) and not self.set.get("blind"):
             self.at(time, rank, "hot", 20 + comm, "cuda:nccl_args", call_id=call,
-                    comm=hex(0xC00 + comm), channel_mask=hex(op.mask), version=23203 if self.set.get("later") else 22809,
-                    args_bytes=96, nr_batches=1, work_storage=1, complete=1, nr_functions=1,
-                    func_id=self.function_of(op), work_type="[1]")
+                    comm=hex(0xC00 + comm), channel_mask=hex(op.mask), **self.functions_of(op))
         if op.is_captured:
             op.node[rank] = self.make_node(rank, time + 1, call)
         self.at(time + 2, rank, "hot", 20 + comm, "cuda:cuLaunchKernelEx", begin_ns=time + 1,
@@ -598,6 +622,8 @@ class World:
                 graph_node=op.node.get(rank, 0))
 
     def kernels(self):
+        if self.set.get("older"):
+            return OLDER
         names = KERNELS.values()
         return [one.replace("_Sum", "").replace("_LL", "") for one in names] \
             if self.set.get("later") else names

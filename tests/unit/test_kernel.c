@@ -232,6 +232,53 @@ static bool others_are_not_believed(void)
 	return is_passed;
 }
 
+#define OLD_KERNEL(n, name) "_Z" #n name "P11ncclDevCommmP8ncclWork"
+#define OLD_F32 OLD_KERNEL(36, "ncclKernel_AllReduce_RING_LL_Sum_float")
+
+static bool before_2_22_channels_are_decoded(void)
+{
+	struct tap_fields args = {0};
+	bool is_passed = true;
+
+	emit(&args, 21801, 0x13, 0, NULL);
+	SAYS("kernel_kind=collective channels=3 channel_mask=0x13 device_comm=0x7000 "
+	     "nccl_version=21801",
+	     OLD_F32, 3, &args);
+	SAYS("kernel_kind=collective", OLD_F32, 2, &args);
+	emit(&args, 22105, 1, 0, NULL);
+	SAYS("kernel_kind=collective channels=1 channel_mask=0x1 device_comm=0x7000 "
+	     "nccl_version=22105",
+	     OLD_KERNEL(39, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"), 1, &args);
+	emit(&args, 22203, 1, 0, NULL);
+	SAYS("kernel_kind=collective", OLD_F32, 1, &args);
+	tap_fields_free(&args);
+	return is_passed;
+}
+
+static bool has_algorithm(const char *function, uint64_t version, const char *expected)
+{
+	const char *found = tap_kernel_algorithm(function, version);
+
+	return found && expected ? !strcmp(found, expected) : found == expected;
+}
+
+static bool old_names_tell_algorithms(void)
+{
+	bool is_passed = true;
+
+	CHECK(has_algorithm(OLD_F32, 21801, "RING"));
+	CHECK(has_algorithm("ncclKernel_AllReduce_TREE_LL_Sum_float(ncclDevComm*)", 21801,
+			    "TREE"));
+	CHECK(has_algorithm("ncclKernel_AllReduce_NVLS_TREE_LL_Sum_float", 21801, NULL));
+	CHECK(has_algorithm("ncclDevKernel_AllReduce_Sum_f32_TREE_LL", 21904, "TREE"));
+	CHECK(has_algorithm("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 22105, NULL));
+	CHECK(has_algorithm("ncclDevKernel_Reduce_Sum_f32_RING_LL", 22105, "RING"));
+	CHECK(has_algorithm("ncclDevKernel_AllGather_RING_LL", 22105, "RING"));
+	CHECK(has_algorithm("ncclDevKernel_Reduce_Sum_f32_RING_LL", 22203, NULL));
+	CHECK(has_algorithm("kernel", 22105, NULL));
+	return is_passed;
+}
+
 static bool names_tell_of_others(void)
 {
 	bool is_passed = true;
@@ -284,6 +331,9 @@ int main(void)
 	       every_function_has_its_kernel);
 	report("arguments that do not fit the launch are not believed",
 	       others_are_not_believed);
+	report("before 2.22 the channels alone are decoded",
+	       before_2_22_channels_are_decoded);
+	report("before 2.22 some names tell the algorithm", old_names_tell_algorithms);
 	report("other kernels are what their names say", names_tell_of_others);
 	report("collectives without a kernel are told from copies",
 	       copies_are_told_apart);

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The trace does not say how many channels NCCL wanted for the collective, only how many
- * it used, nor on how many nodes the ranks are: every number that fits is tried, and
- * there is an answer where all lead to the same one.
+ * it used, nor on how many nodes the ranks are, nor, for some releases, with how many
+ * threads: every number that fits is tried, and there is an answer where all lead to the
+ * same one.
  */
 #include "join/nccl/expected.h"
 
 #include <string.h>
 
-#define OLDEST 22300 /* the first release that has these rules */
+/* The first releases with rules of their own. */
+#define EVEN 21800    /* each channel has as many loops as the others */
+#define ALIGNED 22000 /* shares in multiples of what all threads take at once */
+#define CELLS 22200   /* in cells */
+#define LARGE_CELLS 22300
+#define ONE_BUFFER 21900 /* on each kind of processor */
+
+#define BUFFER (UINT64_C(4) << 20) /* of SIMPLE */
+#define BUFFER_ARM (UINT64_C(1) << 20)
 #define STEPS 8
 #define CHANNELS_MAX 64
 
 /* Larger numbers are of no real program, and would overflow. */
 #define COUNT_MAX (UINT64_C(1) << 48)
 #define RANKS_MAX (1 << 14)
+
+#define WARPS_MIN 3
+#define WARPS_MAX 20
+#define WARP 32
 
 #define LL_LINE_DATA 8	 /* of 16 bytes */
 #define LL128_SLICE 2048 /* with 1920 bytes of data */
@@ -122,48 +135,74 @@ struct shares {
 };
 
 /*
- * Divides the cells if NCCL wanted so many channels.  Returns false if it would not have
- * used as many as it did.
+ * Divides the cells if NCCL wanted so many channels; each has a share of them, the first
+ * one what is left of it.  Returns false if it would not have used as many as it did.
  */
-static bool find_shares(uint64_t cells, uint64_t share, uint64_t wanted, uint64_t used,
-			struct shares *ret)
+static bool find_shares(uint64_t cells, const struct shares *share, uint64_t wanted,
+			uint64_t used, struct shares *ret)
 {
-	const uint64_t channels = div_up(cells, share);
-	uint64_t rest;
+	const uint64_t rest = cells - share->first;
+	const uint64_t channels = 1 + div_up(rest, share->middle);
 
-	*ret = (struct shares){share, share, cells - (used - 1) * share};
+	*ret = *share;
+	ret->last = rest - (channels > 1 ? channels - 2 : 0) * share->middle;
 	if (channels == used)
 		return true;
 	/* One too many, because a share was rounded down: the last channel has more. */
 	if (channels != wanted + 1 || used != wanted || wanted < 2)
 		return false;
-	rest = cells - share;
 	ret->middle = rest / (wanted - 1);
 	ret->last = ret->middle + rest % (wanted - 1);
 	return true;
 }
 
+/* Bytes of a cell, and of what a channel moves at least. */
+struct cells {
+	uint64_t bytes, least;
+};
+
+static struct cells cells_of(const struct tap_ccl_work *work, uint64_t per_byte)
+{
+	const uint64_t least = work->version >= 22900 ? 32768 : 16384;
+
+	if (work->version < LARGE_CELLS)
+		return (struct cells){16, 512};
+	return (struct cells){div_up(div_up(least, per_byte), 16) * 16, least};
+}
+
+static struct shares share_of(const struct tap_ccl_work *work, const struct cells *cell,
+			      uint64_t cells, uint64_t per_byte, uint64_t traffic)
+{
+	const uint64_t per_cell = cell->bytes * per_byte;
+	const uint64_t share = min(cells, div_up(traffic, per_cell));
+	const bool is_down = work->version < LARGE_CELLS;
+
+	return (struct shares){is_down ? min(cells, traffic / per_cell) : share, share,
+			       0};
+}
+
 /* The elements of the channel with this place in the mask, likewise. */
-static bool find_part(const struct tap_ccl_work *work, const struct whole *whole,
-		      uint64_t wanted, uint64_t used, uint64_t place, uint64_t *ret_count)
+static bool find_cells(const struct tap_ccl_work *work, const struct whole *whole,
+		       uint64_t wanted, uint64_t used, uint64_t place,
+		       uint64_t *ret_count)
 {
 	const bool is_new = work->version >= 22900;
-	const uint64_t least = is_new ? 32768 : 16384;
 	const uint64_t per_byte = traffic_per_byte(work, whole->ranks);
 	const uint64_t bytes = whole->count * whole->element_bytes;
-	const uint64_t cell = div_up(div_up(least, per_byte), 16) * 16;
-	const uint64_t cell_count = cell / whole->element_bytes;
-	const uint64_t cells = div_up(bytes, cell);
-	const uint64_t each = max(least, bytes * per_byte) / wanted;
-	const uint64_t traffic = is_new ? div_up(each, 16) * 16 : max(least, each);
+	const struct cells cell = cells_of(work, per_byte);
+	const uint64_t cell_count = cell.bytes / whole->element_bytes;
+	const uint64_t cells = div_up(bytes, cell.bytes);
+	const uint64_t each = max(cell.least, bytes * per_byte) / wanted;
+	const uint64_t traffic = is_new ? div_up(each, 16) * 16 : max(cell.least, each);
+	const struct shares share = share_of(work, &cell, cells, per_byte, traffic);
 	struct shares shares;
 
-	if (wanted == 1) {
+	if (wanted == 1 && (used == 1 || work->version >= LARGE_CELLS)) {
 		*ret_count = whole->count;
 		return used == 1;
 	}
-	if (!find_shares(cells, min(cells, div_up(traffic, cell * per_byte)), wanted,
-			 used, &shares))
+	/* Without a share of its own the first channel would not be used. */
+	if (!share.first || !find_shares(cells, &share, wanted, used, &shares))
 		return false;
 	if (used > 1 && place + 1 == used)
 		*ret_count =
@@ -172,6 +211,60 @@ static bool find_part(const struct tap_ccl_work *work, const struct whole *whole
 		*ret_count = whole->count;
 	else
 		*ret_count = (place ? shares.middle : shares.first) * cell_count;
+	return true;
+}
+
+/* What 2.20 and 2.21 divide data into multiples of, in bytes. */
+static uint64_t alignment(enum tap_ccl_protocol protocol, uint64_t warps)
+{
+	switch (protocol) {
+	case TAP_CCL_LL:
+		return 8 * WARP * warps;
+	case TAP_CCL_LL128:
+		return 480 * warps;
+	default:
+		return 4096;
+	}
+}
+
+/* What one channel has of a collective, in bytes of each rank. */
+struct part {
+	uint64_t least, most;
+	uint64_t loops;	 /* that it has its loops for */
+	uint64_t chosen; /* of all ranks, that a tree's chunks are chosen by */
+	uint64_t align;	 /* elements: of the chunks of a ring's last loop */
+};
+
+static struct part part_of(const struct whole *whole, uint64_t count)
+{
+	const uint64_t bytes = count * whole->element_bytes;
+	const uint64_t align = 16 / whole->element_bytes;
+
+	return (struct part){bytes, bytes, bytes, bytes, align};
+}
+
+/* Each channel has as many loops; how full the last one is, depends on threads. */
+static struct part even_part(const struct whole *whole, uint64_t used)
+{
+	const uint64_t bytes = whole->count * whole->element_bytes;
+
+	return (struct part){0, bytes, div_up(bytes, used), bytes / used, 1};
+}
+
+/* The same, if NCCL wanted so many channels and had so many warps. */
+static bool find_aligned(const struct tap_ccl_work *work, const struct whole *whole,
+			 uint64_t wanted, uint64_t used, uint64_t place, uint64_t warps,
+			 struct part *ret)
+{
+	const uint64_t align = alignment(work->protocol, warps) / whole->element_bytes;
+	const uint64_t share = div_up(whole->count, wanted * align) * align;
+
+	if (div_up(whole->count, share) != used)
+		return false;
+	*ret = part_of(whole,
+		       place + 1 < used ? share : whole->count - share * (used - 1));
+	ret->chosen = whole->count * whole->element_bytes / wanted;
+	ret->align = align;
 	return true;
 }
 
@@ -206,31 +299,72 @@ static uint64_t shrink(uint64_t chunk, uint64_t bytes, uint64_t ranks, uint64_t 
 	return chunk;
 }
 
-static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
-			       uint64_t ranks, uint64_t nodes)
+/* Before 2.20 a tree with SIMPLE has smaller ones, too, by its depth. */
+static uint64_t shrink_by_depth(uint64_t chunk, uint64_t bytes, uint64_t ranks,
+				uint64_t nodes)
 {
-	static const uint64_t buffers[] = {[TAP_CCL_LL] = 524288,
-					   [TAP_CCL_LL128] = 4915200,
-					   [TAP_CCL_SIMPLE] = 4194304};
+	const uint64_t depth = ranks / nodes - 1 + log2_of(nodes);
+
+	while (bytes / chunk < depth * 8 && chunk > 131072)
+		chunk /= 2;
+	while (bytes / chunk < depth * 4 && chunk > 65536)
+		chunk /= 2;
+	while (bytes / chunk < depth && chunk > 32768)
+		chunk /= 2;
+	return chunk;
+}
+
+/* What the trace does not say of the buffers and the nodes. */
+struct guess {
+	uint64_t nodes;
+	uint64_t buffer; /* bytes of SIMPLE's */
+};
+
+static uint64_t buffer_of(const struct tap_ccl_work *work, const struct guess *guess)
+{
+	const uint64_t set = work->sizes.buffers[work->protocol];
+
+	if (set)
+		return set;
+	switch (work->protocol) {
+	case TAP_CCL_LL:
+		return 524288;
+	case TAP_CCL_LL128:
+		return 4915200;
+	default:
+		return guess->buffer;
+	}
+}
+
+static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
+			       uint64_t ranks, const struct guess *guess)
+{
 	static const uint64_t grains[] = {
 		[TAP_CCL_LL] = 16, [TAP_CCL_LL128] = LL128_DATA, [TAP_CCL_SIMPLE] = 512};
 	const bool is_long =
 		work->protocol == TAP_CCL_SIMPLE && work->algorithm == TAP_CCL_RING &&
 		(work->function == TAP_CCL_ALL_REDUCE || is_spread(work->function));
-	const uint64_t set = work->sizes.buffers[work->protocol];
+	const bool is_tree = work->algorithm == TAP_CCL_TREE;
+	const bool is_even = work->version < ALIGNED;
 	struct chunks chunks = {.steps = is_long ? STEPS / 2 : 1,
 				.slice_steps = is_long ? STEPS / 4 : 1,
-				.slot_bytes =
-					(set ? set : buffers[work->protocol]) / STEPS};
+				.slot_bytes = buffer_of(work, guess) / STEPS};
 
 	chunks.bytes = chunks.slot_bytes * chunks.steps;
+	if (is_tree && is_even && chunks.bytes && work->protocol == TAP_CCL_SIMPLE)
+		chunks.bytes = shrink_by_depth(chunks.bytes, bytes, ranks, guess->nodes);
 	if (work->protocol == TAP_CCL_LL)
 		chunks.bytes /= 2;
-	if (work->protocol == TAP_CCL_LL128)
+	if (work->protocol == TAP_CCL_LL128) {
+		if (is_tree && is_even && chunks.bytes)
+			chunks.bytes = shrink(chunks.bytes, bytes, ranks, guess->nodes);
 		chunks.bytes = chunks.bytes / 16 * 15;
-	if (work->protocol == TAP_CCL_LL128 && work->algorithm == TAP_CCL_TREE)
-		chunks.bytes = shrink(chunks.bytes, bytes, ranks, nodes);
-	chunks.bytes = chunks.bytes / grains[work->protocol] * grains[work->protocol];
+		if (is_tree && !is_even && chunks.bytes)
+			chunks.bytes = shrink(chunks.bytes, bytes, ranks, guess->nodes);
+	}
+	if (work->version >= CELLS)
+		chunks.bytes =
+			chunks.bytes / grains[work->protocol] * grains[work->protocol];
 	return chunks;
 }
 
@@ -240,11 +374,11 @@ static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
  * What a rank sends of a part in a ring's all-reduce: each chunk twice, but for two that
  * follow one another, and depend on its place in the ring.
  */
-static void find_ring_bytes(const struct whole *whole, uint64_t part,
-			    uint64_t chunk_bytes, uint64_t *ret_least, uint64_t *ret_most)
+static void find_ring_bytes(const struct whole *whole, const struct part *about,
+			    uint64_t chunk_bytes, struct tap_expected *ret)
 {
 	const uint64_t ranks = whole->ranks, size = whole->element_bytes;
-	const uint64_t align = size < 16 ? 16 / size : 1;
+	const uint64_t part = about->most / size, align = about->align;
 	const uint64_t loop = ranks * (chunk_bytes / size);
 	const uint64_t full = part / loop * loop, rest = part % loop;
 	const uint64_t chunk = div_up(div_up(rest, ranks), align) * align;
@@ -266,8 +400,36 @@ static void find_ring_bytes(const struct whole *whole, uint64_t part,
 		least_missing = min(least_missing, missing);
 		most_missing = max(most_missing, missing);
 	}
-	*ret_least = sent + (2 * rest - most_missing) * size;
-	*ret_most = sent + (2 * rest - least_missing) * size;
+	ret->least_bytes = sent + (2 * rest - most_missing) * size;
+	ret->most_bytes = sent + (2 * rest - least_missing) * size;
+}
+
+/*
+ * Bounds of what a rank sends where each channel has as many loops, of which the last one
+ * may be empty on some.
+ */
+static void find_even_bytes(const struct tap_ccl_work *work, const struct whole *whole,
+			    uint64_t chunk_bytes, struct tap_expected *ret)
+{
+	const bool is_ring = work->algorithm == TAP_CCL_RING;
+	const bool is_twice = is_ring && work->function == TAP_CCL_ALL_REDUCE;
+	const uint64_t used = (uint64_t) __builtin_popcountll(work->channel_mask);
+	const uint64_t unit = chunk_bytes * (is_twice ? whole->ranks : 1);
+	const uint64_t bytes = whole->count * whole->element_bytes;
+	const uint64_t full = bytes / (used * unit), rest = bytes % (used * unit);
+	const uint64_t most = min(rest, unit), least = used > 1 ? 0 : rest;
+
+	if (is_twice) {
+		ret->least_bytes = 2 * (whole->ranks - 1) * chunk_bytes * full;
+		ret->most_bytes = ret->least_bytes + 2 * most;
+		ret->least_bytes += least;
+	} else {
+		const uint64_t times =
+			is_ring && is_spread(work->function) ? whole->ranks - 1 : 1;
+
+		ret->least_bytes = times * (full * unit + least);
+		ret->most_bytes = times * (full * unit + most);
+	}
 }
 
 /* Turns bytes of data into bytes on the wire. */
@@ -301,15 +463,15 @@ static bool is_silent(const struct tap_ccl_work *work, int64_t from, int64_t to)
 }
 
 static bool find_messages(const struct tap_ccl_work *work, const struct whole *whole,
-			  uint64_t part, uint64_t nodes, struct tap_expected *ret)
+			  const struct part *part, const struct guess *guess,
+			  struct tap_expected *ret)
 {
 	const uint64_t ranks = whole->ranks;
-	const uint64_t data = part * whole->element_bytes;
-	const uint64_t bytes = is_spread(work->function) ? data * ranks : data;
-	const struct chunks chunks = chunks_of(work, bytes, ranks, nodes);
 	const bool is_ring = work->algorithm == TAP_CCL_RING;
 	const bool is_all_reduce = work->function == TAP_CCL_ALL_REDUCE;
 	const bool is_long = is_ring && (is_all_reduce || is_spread(work->function));
+	const uint64_t bytes = part->loops * (is_spread(work->function) ? ranks : 1);
+	const struct chunks chunks = chunks_of(work, part->chosen, ranks, guess);
 	const uint64_t steps = is_long ? (ranks - 1) * (is_all_reduce ? 2 : 1) : 1;
 	const uint64_t loop = chunks.bytes * (is_long ? ranks : 1);
 	const uint64_t messages =
@@ -320,29 +482,27 @@ static bool find_messages(const struct tap_ccl_work *work, const struct whole *w
 	if (!loop || messages > UINT32_MAX)
 		return false;
 	*ret = (struct tap_expected){.messages = (uint32_t) messages,
-				     .least_bytes = data,
-				     .most_bytes = data,
+				     .most_messages = (uint32_t) messages,
+				     .least_bytes = part->least,
+				     .most_bytes = part->most,
 				     .largest_bytes =
 					     chunks.slot_bytes * chunks.slice_steps,
 				     .is_small = bytes <= loop / 2};
-	if (is_ring && is_all_reduce)
-		find_ring_bytes(whole, part, chunks.bytes, &ret->least_bytes,
-				&ret->most_bytes);
-	else if (is_long)
-		ret->least_bytes = ret->most_bytes = data * (ranks - 1);
+	if (work->version < ALIGNED) {
+		find_even_bytes(work, whole, chunks.bytes, ret);
+	} else if (is_ring && is_all_reduce) {
+		find_ring_bytes(whole, part, chunks.bytes, ret);
+	} else if (is_long) {
+		ret->least_bytes *= ranks - 1;
+		ret->most_bytes *= ranks - 1;
+	}
 	wrap(work->protocol, ret);
 	return true;
 }
 
-static bool is_equal(const struct tap_expected *a, const struct tap_expected *b)
-{
-	return a->messages == b->messages && a->least_bytes == b->least_bytes &&
-	       a->most_bytes == b->most_bytes && a->largest_bytes == b->largest_bytes;
-}
-
 bool tap_expected_has_rule(uint32_t version)
 {
-	return version >= OLDEST && version < 23100;
+	return version >= EVEN && version < 23100;
 }
 
 /* Whether the channels that were used are the first ones. */
@@ -351,7 +511,7 @@ static bool has_rule(const struct tap_ccl_work *work, const struct tap_ccl_place
 	const uint64_t mask = work->channel_mask;
 
 	return work->function && work->algorithm && work->protocol &&
-	       work->version >= OLDEST &&
+	       work->version >= EVEN &&
 	       work->sizes.buffers[work->protocol] != TAP_CCL_UNKNOWN &&
 	       place->nranks >= 2 && place->nranks <= RANKS_MAX && work->element_bytes &&
 	       work->element_bytes <= 8 && work->count &&
@@ -364,39 +524,87 @@ static bool has_rule(const struct tap_ccl_work *work, const struct tap_ccl_place
 /* The answers that there are so far. */
 struct answers {
 	uint32_t messages; /* that are asked for; 0: any */
-	bool is_found, is_single;
-	struct tap_expected *first;
+	bool is_found, has_failed;
+	struct tap_expected *all;
 };
 
-static void add_answers(const struct tap_ccl_work *work, const struct whole *whole,
-			uint64_t part, struct answers *answers)
+void tap_expected_merge(struct tap_expected *all, const struct tap_expected *one)
 {
-	const bool has_nodes =
-		work->algorithm == TAP_CCL_TREE && work->protocol == TAP_CCL_LL128;
-	struct tap_expected one;
-	uint64_t nodes;
+	all->messages = (uint32_t) min(all->messages, one->messages);
+	all->most_messages = (uint32_t) max(all->most_messages, one->most_messages);
+	all->least_bytes = min(all->least_bytes, one->least_bytes);
+	all->most_bytes = max(all->most_bytes, one->most_bytes);
+	all->largest_bytes = max(all->largest_bytes, one->largest_bytes);
+	all->is_small &= one->is_small;
+}
 
-	for (nodes = 1; nodes <= (has_nodes ? whole->ranks : 1); nodes++) {
-		if (!find_messages(work, whole, part, nodes, &one)) {
-			answers->is_single = false;
-			return;
-		}
-		if (answers->messages && one.messages != answers->messages)
+static void add_answer(const struct tap_ccl_work *work, const struct whole *whole,
+		       const struct part *part, const struct guess *guess,
+		       struct answers *answers)
+{
+	struct tap_expected one;
+
+	if (!find_messages(work, whole, part, guess, &one)) {
+		answers->has_failed = true;
+		return;
+	}
+	if (answers->messages && one.messages != answers->messages)
+		return;
+	if (answers->is_found)
+		tap_expected_merge(answers->all, &one);
+	else
+		*answers->all = one;
+	answers->is_found = true;
+}
+
+static void add_answers(const struct tap_ccl_work *work, const struct whole *whole,
+			const struct part *part, struct answers *answers)
+{
+	const bool is_even = work->version < ALIGNED;
+	const bool has_nodes = work->algorithm == TAP_CCL_TREE &&
+			       (work->protocol == TAP_CCL_LL128 ||
+				(is_even && work->protocol == TAP_CCL_SIMPLE));
+	struct guess guess;
+
+	for (guess.nodes = 1; guess.nodes <= (has_nodes ? whole->ranks : 1);
+	     guess.nodes++) {
+		guess.buffer = BUFFER;
+		add_answer(work, whole, part, &guess, answers);
+		if (work->version >= ONE_BUFFER)
 			continue;
-		if (!answers->is_found)
-			*answers->first = one;
-		answers->is_found = true;
-		answers->is_single &= is_equal(answers->first, &one);
+		guess.buffer = BUFFER_ARM;
+		add_answer(work, whole, part, &guess, answers);
 	}
 }
 
-bool tap_expected_find(const struct tap_ccl_work *work, const struct tap_ccl_place *place,
-		       uint32_t messages, struct tap_expected *ret)
+static void add_aligned(const struct tap_ccl_work *work, const struct whole *whole,
+			uint64_t wanted, const struct tap_ccl_place *place,
+			struct answers *answers)
 {
 	const uint64_t used = (uint64_t) __builtin_popcountll(work->channel_mask);
-	struct answers answers = {messages, false, true, ret};
+	uint64_t warps;
+	struct part part;
+
+	for (warps = WARPS_MIN; warps <= WARPS_MAX; warps++) {
+		if (!find_aligned(work, whole, wanted, used, (uint64_t) place->channel,
+				  warps, &part))
+			continue;
+		add_answers(work, whole, &part, answers);
+		/* A tuner plugin has chunks chosen by those that are used. */
+		part.chosen = whole->count * whole->element_bytes / used;
+		add_answers(work, whole, &part, answers);
+	}
+}
+
+bool tap_expected_find_range(const struct tap_ccl_work *work,
+			     const struct tap_ccl_place *place, uint32_t messages,
+			     struct tap_expected *ret)
+{
+	const uint64_t used = (uint64_t) __builtin_popcountll(work->channel_mask);
+	struct answers answers = {messages, false, false, ret};
 	struct whole whole;
-	uint64_t wanted, part;
+	struct part part;
+	uint64_t wanted, count;
 
 	if (!has_rule(work, place))
 		return false;
@@ -404,9 +612,26 @@ bool tap_expected_find(const struct tap_ccl_work *work, const struct tap_ccl_pla
 	if (is_silent(work, place->from, place->to))
 		return true;
 	whole = whole_of(work, (uint64_t) place->nranks);
-	for (wanted = used; wanted <= CHANNELS_MAX; wanted++)
-		if (find_part(work, &whole, wanted, used, (uint64_t) place->channel,
-			      &part))
-			add_answers(work, &whole, part, &answers);
-	return answers.is_found && answers.is_single;
+	part = even_part(&whole, used);
+	if (work->version < ALIGNED)
+		add_answers(work, &whole, &part, &answers);
+	/* A share that was rounded down makes one channel more. */
+	for (wanted = max(used - 1, 1);
+	     wanted <= CHANNELS_MAX && work->version >= ALIGNED; wanted++) {
+		if (work->version < CELLS) {
+			add_aligned(work, &whole, wanted, place, &answers);
+		} else if (find_cells(work, &whole, wanted, used,
+				      (uint64_t) place->channel, &count)) {
+			part = part_of(&whole, count);
+			add_answers(work, &whole, &part, &answers);
+		}
+	}
+	return answers.is_found && !answers.has_failed;
+}
+
+bool tap_expected_find(const struct tap_ccl_work *work, const struct tap_ccl_place *place,
+		       uint32_t messages, struct tap_expected *ret)
+{
+	return tap_expected_find_range(work, place, messages, ret) &&
+	       ret->messages == ret->most_messages;
 }

@@ -4,14 +4,22 @@
  * channel: how many, and of which size.
  *
  * Hides NCCL's rules for dividing data among channels, into loops, chunks and slices.
- * They are those of 2.23 to 2.30; later releases are asked for by those of 2.30, which
+ * They are those of 2.18 to 2.30; later releases are asked for by those of 2.30, which
  * are believed once messages have fit, and prove nothing.  For earlier ones, algorithms
  * other than ring and tree, and where a rule needs what the trace does not say, there is
  * no answer.  Where from, in 2.28.9:
  *
- * - elements of each channel: enqueue.cc:606-642 (scheduleCollTasksToPlan); 2.23 to 2.25
- *   do not weigh LL by 4, 2.29 and 2.30 have cells of twice the size
+ * - elements of each channel: enqueue.cc:606-642 (scheduleCollTasksToPlan); 2.22 to 2.25
+ *   do not weigh LL by 4, 2.29 and 2.30 have cells of twice the size, 2.22 cells of 16
+ *   bytes, and a first channel that is filled no further than its share
  * - chunk, steps and loops: enqueue.cc:1979-2134 (calcCollChunking)
+ * - in 2.20 and 2.21 shares are multiples of what all threads take at once: 2.21.5,
+ *   enqueue.cc:187-245, 431-488, 834 (computeCollSteps, addCBDCollToPlan); chunks:
+ *   enqueue.cc:1722-1776
+ * - in 2.18 and 2.19 all channels have as many loops: 2.18.3, enqueue.cc:1277-1395
+ *   (computeColl); how full the last one is on each, follows from threads
+ *   (collectives/device/all_reduce.h:13-60); a tree's depth: graph/connect.cc:133-135;
+ *   2.18's buffer on ARM: init.cc:503
  * - steps of a chunk and of a slice: include/collectives.h:17-32; buffers:
  * init.cc:697-715; grains: include/device.h:309-314
  * - who sends to whom: proxy.cc:30-43 and 587-620 (NeedProxy, ncclProxySaveOp)
@@ -71,6 +79,8 @@ struct tap_ccl_work {
 	int64_t root; /* -1 none */
 	uint64_t channel_mask;
 	struct tap_ccl_sizes sizes;
+	/* The algorithm is known by the kernel's name, and the protocol is not. */
+	bool is_named;
 };
 
 /* From NCCL's names, as funcid.h gives them; what is not known stays 0. */
@@ -81,7 +91,7 @@ struct tap_ccl_work tap_ccl_work_named(const char *collective, const char *algor
 enum tap_ccl_function tap_ccl_function_named(const char *call);
 
 struct tap_expected {
-	uint32_t messages;
+	uint32_t messages, most_messages; /* the same where there is a single answer */
 	uint64_t least_bytes, most_bytes; /* of all of them together */
 	uint64_t largest_bytes;		  /* no message is larger */
 	bool is_small;			  /* twice as much would be as many messages */
@@ -102,5 +112,13 @@ struct tap_ccl_place {
  */
 bool tap_expected_find(const struct tap_ccl_work *work, const struct tap_ccl_place *place,
 		       uint32_t messages, struct tap_expected *ret);
+
+/* Makes of two answers one that holds for either. */
+void tap_expected_merge(struct tap_expected *all, const struct tap_expected *one);
+
+/* The same where several answers have other numbers: the least, and the most of each. */
+bool tap_expected_find_range(const struct tap_ccl_work *work,
+			     const struct tap_ccl_place *place, uint32_t messages,
+			     struct tap_expected *ret);
 
 #endif

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define DEVICE "ncclDevKernel_"
+#define OLD "ncclKernel_"    /* before 2.19 */
+#define WITH_FUNCTIONS 22200 /* before, the arguments do not name them */
 #define FUNCTIONS_MAX 16
 #define LIST_MAX 512
 
@@ -151,15 +153,20 @@ struct reported {
 /* Reads the fields; false where one is missing or a number has no meaning. */
 static bool read_reported(struct reported *reported, const struct tap_fields *args)
 {
+	return !tap_fields_get_unsigned(args, "comm", &reported->comm) &&
+	       !tap_fields_get_unsigned(args, "channel_mask", &reported->channel_mask) &&
+	       !tap_fields_get_unsigned(args, "version", &reported->version) &&
+	       !tap_fields_get_unsigned(args, "complete", &reported->complete) &&
+	       reported->version <= UINT32_MAX;
+}
+
+static bool read_functions(struct reported *reported, const struct tap_fields *args)
+{
 	const struct tap_field *ids = tap_fields_find(args, "func_id");
 	const uint64_t *id;
 	size_t i;
 
-	if (tap_fields_get_unsigned(args, "comm", &reported->comm) ||
-	    tap_fields_get_unsigned(args, "channel_mask", &reported->channel_mask) ||
-	    tap_fields_get_unsigned(args, "version", &reported->version) ||
-	    tap_fields_get_unsigned(args, "complete", &reported->complete) || !ids ||
-	    ids->kind != TAP_FIELD_ARRAY || reported->version > UINT32_MAX)
+	if (!ids || ids->kind != TAP_FIELD_ARRAY)
 		return false;
 	reported->count = ids->value.data.length;
 	if (!reported->count || reported->count > FUNCTIONS_MAX)
@@ -182,18 +189,14 @@ static unsigned int count_bits(uint64_t mask)
 }
 
 /*
- * Whether the arguments fit the launch, which has a block for each channel and the kernel
- * of one of its functions.  NCCL takes the kernel of the first function, but the batches
- * do not say which of several that is.
+ * Whether the functions fit the launch, which has the kernel of one of them.  NCCL takes
+ * that of the first one, but the batches do not say which of several that is.
  */
-static bool is_plausible(const struct reported *reported, struct part kernel,
-			 uint64_t grid_x)
+static bool is_plausible(const struct reported *reported, struct part kernel)
 {
 	char expected[TAP_FUNCID_KERNEL_MAX];
 	size_t i;
 
-	if (count_bits(reported->channel_mask) != grid_x)
-		return false;
 	for (i = 0; i < reported->count; i++) {
 		tap_funcid_kernel((uint32_t) reported->version, &reported->functions[i],
 				  expected);
@@ -229,15 +232,22 @@ static int add_list(struct tap_fields *fields, const char *name,
 	return has_any ? add_string(fields, name, (struct part){list, used}) : 0;
 }
 
-static int describe_reported(struct tap_fields *fields, const struct reported *reported)
+static int describe_channels(struct tap_fields *fields, const struct reported *reported)
+{
+	if (add_number(fields, "channels", count_bits(reported->channel_mask), false) ||
+	    add_number(fields, "channel_mask", reported->channel_mask, true) ||
+	    add_number(fields, "device_comm", reported->comm, true) ||
+	    add_number(fields, "nccl_version", reported->version, false))
+		return -ENOMEM;
+	return 0;
+}
+
+static int describe_functions(struct tap_fields *fields, const struct reported *reported)
 {
 #define LIST(name) add_list(fields, #name, reported, offsetof(struct tap_funcid, name))
 	if (add_text(fields, "known", "decoded") || LIST(collective) || LIST(op) ||
 	    LIST(datatype) || LIST(algorithm) || LIST(protocol) ||
-	    add_number(fields, "channels", count_bits(reported->channel_mask), false) ||
-	    add_number(fields, "channel_mask", reported->channel_mask, true) ||
-	    add_number(fields, "device_comm", reported->comm, true) ||
-	    add_number(fields, "nccl_version", reported->version, false) ||
+	    describe_channels(fields, reported) ||
 	    (!reported->complete && add_number(fields, "left_out", 1, false)))
 		return -ENOMEM;
 	return 0;
@@ -257,17 +267,38 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 		return describe_symmetric(fields, name);
 	if (take(&name, "oneRankReduce"))
 		return add_text(fields, "kernel_kind", "one_rank");
-	/* Before 2.19 the kernels have another name and other arguments. */
-	if (take(&name, "ncclKernel_"))
-		return add_text(fields, "kernel_kind", "collective");
-	if (!take(&name, DEVICE))
+	if (!take(&name, OLD) && !take(&name, DEVICE))
 		return 0;
 	if (add_text(fields, "kernel_kind", "collective"))
 		return -ENOMEM;
+	/* There is a block for each channel. */
 	if (!args || !read_reported(&reported, args) ||
-	    !is_plausible(&reported, name, grid_x))
+	    count_bits(reported.channel_mask) != grid_x)
 		return 0;
-	return describe_reported(fields, &reported);
+	if (reported.version < WITH_FUNCTIONS)
+		return describe_channels(fields, &reported);
+	if (!read_functions(&reported, args) || !is_plausible(&reported, name))
+		return 0;
+	return describe_functions(fields, &reported);
+}
+
+const char *tap_kernel_algorithm(const char *function, uint64_t version)
+{
+	struct part name = own_name(function);
+
+	if (version >= WITH_FUNCTIONS)
+		return NULL;
+	if (take(&name, OLD)) {
+		split(&name, "_");
+		return take(&name, "RING_")   ? "RING"
+		       : take(&name, "TREE_") ? "TREE"
+					      : NULL;
+	}
+	if (!take(&name, DEVICE))
+		return NULL;
+	if (drop_end(&name, "_TREE_LL"))
+		return "TREE";
+	return drop_end(&name, "_RING_LL") && !take(&name, "AllReduce_") ? "RING" : NULL;
 }
 
 /* ---- Collectives without a kernel ---- */

@@ -22,7 +22,7 @@
  *   the kind is certain;
  * - collective, op, datatype, algorithm, protocol as NCCL spells them; of several
  *   functions each is a list in one order, with commas, "-" for none;
- * - channels, channel_mask, device_comm, nccl_version;
+ * - channels, channel_mask, device_comm, nccl_version, also where `known` is not there;
  * - left_out: 1 if the launch has more functions than these.
  *
  * function is the name that the driver gives, or NULL; args the fields of the event, or
@@ -30,6 +30,15 @@
  */
 int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_t grid_x,
 			const struct tap_fields *args);
+
+/*
+ * The algorithm of a single collective whose kernel has this name, in NCCL before 2.22
+ * (2.18.3, enqueue.cc:24-45; 2.21.5, device/generate.py:138-149): "RING" or "TREE", NULL
+ * for others and where the name tells several.  From 2.19 on the name of a ring is also
+ * that of what uses no connection of it, NVLS and CollNet; of an all-reduce then of
+ * others, too.
+ */
+const char *tap_kernel_algorithm(const char *function, uint64_t version);
 
 /*
  * The kind of a copy or stream operation `function` within the NCCL call nccl_call on a

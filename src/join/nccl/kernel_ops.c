@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "join/model/name.h"
+#include "join/nccl/kernel.h"
 
 enum tap_op_series tap_kernel_ops_series(const struct tap_name *name)
 {
@@ -92,6 +93,7 @@ static uint64_t sign(const struct tap_attribution_kernel *kernel,
 	size_t i;
 
 	hash = mix(hash, tap_fields_number(about, "channel_mask"));
+	hash = mix_text(hash, &kernel->span->entry, "function");
 	hash = mix_text(hash, about, "collective");
 	hash = mix_text(hash, about, "algorithm");
 	hash = mix_text(hash, about, "protocol");
@@ -114,25 +116,43 @@ static bool is_decoded(const struct tap_fields *about)
 	return known && !strcmp(known, "decoded") && !tap_fields_find(about, "left_out");
 }
 
+/* By the kernel's name alone. */
+static struct tap_ccl_work named_work(const struct tap_attribution_kernel *kernel,
+				      uint64_t version)
+{
+	const char *function = tap_fields_get_string(&kernel->span->entry, "function");
+	const char *algorithm =
+		function && version ? tap_kernel_algorithm(function, version) : NULL;
+	struct tap_ccl_work work = tap_ccl_work_named(NULL, algorithm, NULL);
+
+	work.function =
+		tap_ccl_function_named(kernel->operations[0].name->operation->name);
+	work.is_named = work.function && work.algorithm;
+	return work;
+}
+
 /* Of a kernel with several operations, only the channels, and sizes. */
 static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
 				   const struct tap_ccl_sizes *sizes)
 {
 	const struct tap_fields *about = kernel->about;
 	const struct tap_operation *operation = kernel->operations[0].operation;
+	const uint64_t version = tap_fields_number(about, "nccl_version");
 	struct tap_ccl_work work = {.root = -1};
 	int64_t bytes = tap_operation_bytes(operation);
 
-	if (kernel->count == 1 && is_decoded(about) && bytes > 0 && operation->count) {
-		work = tap_ccl_work_named(tap_fields_get_string(about, "collective"),
-					  tap_fields_get_string(about, "algorithm"),
-					  tap_fields_get_string(about, "protocol"));
+	if (kernel->count == 1 && bytes > 0 && operation->count) {
+		work = is_decoded(about)
+			       ? tap_ccl_work_named(
+					 tap_fields_get_string(about, "collective"),
+					 tap_fields_get_string(about, "algorithm"),
+					 tap_fields_get_string(about, "protocol"))
+			       : named_work(kernel, version);
 		work.count = operation->count;
 		work.element_bytes = (uint64_t) bytes / operation->count;
 		work.root = operation->root;
 	}
-	if (is_decoded(about))
-		work.version = (uint32_t) tap_fields_number(about, "nccl_version");
+	work.version = (uint32_t) version;
 	work.channel_mask = tap_fields_number(about, "channel_mask");
 	work.sizes = *sizes;
 	return work;

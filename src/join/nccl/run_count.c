@@ -51,6 +51,81 @@ static bool has_range(struct tap_run_count *count)
 	return has_shape(count) && is_believed(count);
 }
 
+/* ---- Protocols that may be ---- */
+
+/* Takes the rule where all that are left have as many messages. */
+static void settle(struct tap_run_count *count)
+{
+	struct tap_expected all = count->options[0];
+	size_t i;
+
+	for (i = 1; i < count->option_count; i++)
+		tap_expected_merge(&all, &count->options[i]);
+	if (!count->option_count || all.messages != all.most_messages)
+		return;
+	count->rule = all;
+	count->has_rule = true;
+	count->option_count = 0;
+}
+
+/* From 2.19 on the name of a ring may be that of an algorithm without its messages. */
+static bool may_have_none(const struct tap_ccl_work *work)
+{
+	return work->version >= 21900 && work->algorithm == TAP_CCL_RING &&
+	       (work->function == TAP_CCL_ALL_GATHER ||
+		work->function == TAP_CCL_REDUCE_SCATTER);
+}
+
+static void find_options(struct tap_run_count *count)
+{
+	struct tap_ccl_work work = count->work;
+
+	if (may_have_none(&work))
+		count->options[count->option_count++] = (struct tap_expected){0};
+	for (work.protocol = TAP_CCL_LL; work.protocol <= TAP_CCL_SIMPLE;
+	     work.protocol++) {
+		if (!tap_expected_find_range(&work, &count->place, 0,
+					     &count->options[count->option_count])) {
+			count->option_count = 0;
+			return;
+		}
+		count->option_count++;
+	}
+	settle(count);
+}
+
+/* The least and the most messages that any has. */
+static void range_of(const struct tap_run_count *count, uint64_t *least, uint64_t *most)
+{
+	size_t i;
+
+	*least = UINT64_MAX;
+	*most = 0;
+	for (i = 0; i < count->option_count; i++) {
+		const struct tap_expected *option = &count->options[i];
+
+		*least = option->messages < *least ? option->messages : *least;
+		*most = option->most_messages > *most ? option->most_messages : *most;
+	}
+}
+
+/* Drops those that a run contradicts; returns whether there were any. */
+static bool drop_options(struct tap_run_count *count, uint64_t least, uint64_t most)
+{
+	size_t i, left = 0;
+	bool is_any;
+
+	for (i = 0; i < count->option_count; i++)
+		if (count->options[i].most_messages >= least &&
+		    count->options[i].messages <= most)
+			count->options[left++] = count->options[i];
+	is_any = left < count->option_count;
+	count->option_count = left;
+	count->is_unruly |= !left;
+	settle(count);
+	return is_any;
+}
+
 /* ---- Rules of earlier releases ---- */
 
 /* What connections have shown of a rule, as the value of a table. */
@@ -136,6 +211,8 @@ struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
 	count->sends = about->sends;
 	if (count->sends.count)
 		find_range(count);
+	else if (about->work->is_named)
+		find_options(count);
 	else
 		count->has_rule =
 			tap_expected_find(about->work, about->place, 0, &count->rule);
@@ -151,7 +228,8 @@ bool tap_run_count_is_ruled(const struct tap_run_count *count)
 {
 	if (count->sends.count)
 		return count->has_rule && tap_sends_have_rule(count->sends.version);
-	return count->has_rule && tap_expected_has_rule(count->work.version) &&
+	return count->has_rule && !count->work.is_named &&
+	       tap_expected_has_rule(count->work.version) &&
 	       (!count->rule.messages || count->uses[count->work.algorithm]);
 }
 
@@ -162,11 +240,16 @@ void tap_run_count_expect(struct tap_run_count *count, struct tap_net_run *run)
 		run->most = count->range.most;
 		return;
 	}
-	if (count->has_rule) {
+	if (count->has_rule || count->option_count) {
 		const enum tap_use use = count->uses[count->work.algorithm];
 
-		run->least = use == TAP_USE_YES ? count->rule.messages : 0;
-		run->most = use == TAP_USE_NO ? 0 : count->rule.messages;
+		run->least = run->most = count->rule.messages;
+		if (count->option_count)
+			range_of(count, &run->least, &run->most);
+		if (use != TAP_USE_YES)
+			run->least = 0;
+		if (use == TAP_USE_NO)
+			run->most = 0;
 		return;
 	}
 	run->least = 0;
@@ -194,9 +277,9 @@ static uint64_t most_of(const struct tap_net_run *run)
 /* Of several answers that the rule has, runs may have shown which is right. */
 static void find_rule(struct tap_run_count *count)
 {
-	if (!tap_expected_has_rule(count->work.version) || count->is_unruly ||
-	    count->is_irregular || !count->least || count->sends.count ||
-	    count->least != count->most || count->most > UINT32_MAX)
+	if (count->work.is_named || !tap_expected_has_rule(count->work.version) ||
+	    count->is_unruly || count->is_irregular || !count->least ||
+	    count->sends.count || count->least != count->most || count->most > UINT32_MAX)
 		return;
 	count->has_rule = tap_expected_find(&count->work, &count->place,
 					    (uint32_t) count->least, &count->rule);
@@ -207,8 +290,12 @@ static void find_rule(struct tap_run_count *count)
 static bool learn_use(const struct tap_run_count *count, uint64_t least, uint64_t most)
 {
 	enum tap_use *use = &count->uses[count->work.algorithm];
+	uint64_t fewest = count->rule.messages, unused;
 
-	if (!count->has_rule || !count->rule.messages || *use || count->sends.count)
+	if (count->option_count)
+		range_of(count, &fewest, &unused);
+	if (!(count->has_rule || count->option_count) || !fewest || *use ||
+	    count->sends.count)
 		return false;
 	if (least)
 		*use = TAP_USE_YES;
@@ -225,7 +312,11 @@ bool tap_run_count_learn(struct tap_run_count *count, const struct tap_net_run *
 	if (has_range(count))
 		return tap_shapes_drop(count->shapes, &count->sends, least, most,
 				       UINT64_MAX);
-	if (count->has_rule || count->is_irregular || most == TAP_RUN_UNKNOWN)
+	if (count->option_count &&
+	    (least || count->uses[count->work.algorithm] == TAP_USE_YES))
+		return drop_options(count, least, most) || is_new;
+	if (count->has_rule || count->option_count || count->is_irregular ||
+	    most == TAP_RUN_UNKNOWN)
 		return is_new;
 	if (least == most && run->number > count->latest) {
 		count->latest = run->number;
@@ -262,12 +353,13 @@ bool tap_run_count_measure(struct tap_run_count *count, uint64_t messages, uint6
 void tap_run_count_drop_rule(struct tap_run_count *count)
 {
 	count->has_rule = false;
+	count->option_count = 0;
 	count->is_unruly = true;
 }
 
 bool tap_run_count_drop_used(struct tap_run_count *count)
 {
-	if (!count->has_rule && !has_range(count))
+	if (!count->has_rule && !count->option_count && !has_range(count))
 		return false;
 	tap_run_count_drop_rule(count);
 	return true;
@@ -286,7 +378,9 @@ bool tap_run_count_blame(struct tap_run_count *count, const struct tap_net_run *
 	if (expected.least <= most && least <= expected.most &&
 	    !(count->has_rule && least && most < count->rule.messages))
 		return false;
-	if (!count->has_rule) {
+	if (count->option_count) {
+		tap_run_count_drop_rule(count);
+	} else if (!count->has_rule) {
 		count->is_irregular = true;
 	} else if (*use == TAP_USE_NO && least <= count->rule.messages) {
 		*use = TAP_USE_YES;

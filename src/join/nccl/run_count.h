@@ -16,6 +16,9 @@
 
 struct tap_comm;
 
+/* One for each protocol, and none at all. */
+#define TAP_RUN_OPTIONS_MAX 4
+
 enum tap_use { TAP_USE_UNKNOWN, TAP_USE_YES, TAP_USE_NO };
 
 struct tap_run_count {
@@ -27,6 +30,10 @@ struct tap_run_count {
 	bool is_tried;	/* `rule` is of an earlier release, and not proved */
 	bool is_unruly; /* something did */
 	struct tap_expected rule;
+	/* Where the protocol is not known: what each would have; `rule` if one is left.
+	 */
+	struct tap_expected options[TAP_RUN_OPTIONS_MAX];
+	size_t option_count;
 
 	/* Where it is noted of all connections that the rule held, and did not. */
 	struct tap_table *proofs;
