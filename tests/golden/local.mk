@@ -150,6 +150,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-shared-empty \
 	tests/golden/traces/net-shared-empty-before \
 	tests/golden/traces/net-shared-empty-mixed \
+	tests/golden/traces/net-shared-empty-next \
 	tests/golden/traces/net-shared-jobs \
 	tests/golden/traces/net-shared-jobs-again \
 	tests/golden/traces/net-sockets \

@@ -179,7 +179,8 @@ static int note_undivided(struct tap_attribution *attribution,
 	if (!is_empty && !is_undivided(attribution, pair, from, served->is_mixed))
 		return 0;
 	return tap_net_empties_add(&attribution->routes.empties, &attribution->ranks,
-				   pair, route->connection, is_empty ? sends : NULL);
+				   pair, route->connection, is_empty ? sends : NULL,
+				   message->number);
 }
 
 static int emit_by_times(struct tap_attribution *attribution,
@@ -277,12 +278,13 @@ struct kernels {
 
 /* Of what one rank has without bytes, as far as it is not found yet. */
 static enum tap_candidates find_empty_of(const struct tap_attribution *attribution,
-					 const struct tap_net_route *route,
+					 const struct tap_routed_message *message,
 					 const struct tap_member *sender,
-					 const struct tap_message_facts *facts,
 					 struct tap_candidate *candidate)
 {
 	const struct tap_candidate_world world = world_of(attribution);
+	const struct tap_net_route *route = message->route;
+	struct tap_message_facts facts = tap_net_route_facts(message);
 	enum tap_candidates all = TAP_CANDIDATES_NONE, one;
 	struct tap_candidate found;
 	size_t i;
@@ -293,7 +295,9 @@ static enum tap_candidates find_empty_of(const struct tap_attribution *attributi
 		if (pair->made_for != sender ||
 		    !tap_net_route_may_have_empty(&attribution->routes, route, pair))
 			continue;
-		one = tap_candidates_find(&world, pair, 1, facts, &found);
+		facts.after = tap_net_empties_before(&attribution->routes.empties, pair,
+						     message->number);
+		one = tap_candidates_find(&world, pair, 1, &facts, &found);
 		if (one == TAP_CANDIDATES_NONE ||
 		    (one == TAP_CANDIDATES_ONE &&
 		     tap_net_empties_are_found(&attribution->routes.empties, pair,
@@ -315,7 +319,6 @@ static enum tap_candidates find_empty_of(const struct tap_attribution *attributi
  */
 static enum tap_candidates find_empty(const struct tap_attribution *attribution,
 				      const struct tap_routed_message *message,
-				      const struct tap_message_facts *facts,
 				      struct kernels *ret)
 {
 	const struct tap_net_route *route = message->route;
@@ -327,7 +330,7 @@ static enum tap_candidates find_empty(const struct tap_attribution *attribution,
 	for (; sender; sender = tap_net_route_sender(route, sender)) {
 		if (tap_net_route_has_other(message, sender))
 			continue;
-		one = find_empty_of(attribution, route, sender, facts, &found);
+		one = find_empty_of(attribution, message, sender, &found);
 		if (one == TAP_CANDIDATES_NONE)
 			continue;
 		if (ret->count == message->requests)
@@ -350,7 +353,7 @@ static enum tap_candidates find_kernel(const struct tap_attribution *attribution
 	const struct tap_candidate_world world = world_of(attribution);
 
 	if (!facts.bytes && route->is_shared)
-		return find_empty(attribution, message, &facts, ret);
+		return find_empty(attribution, message, ret);
 	ret->count = 1;
 	return tap_candidates_find(&world, route->pairs.items, route->pairs.count, &facts,
 				   ret->items);

@@ -257,8 +257,13 @@ static enum tap_candidates look_at(const struct tap_candidate_world *world,
 	if ((series.from && series.from->is_irregular) ||
 	    (series.to && series.to->is_irregular))
 		return TAP_CANDIDATES_SEVERAL;
-	if (!find_begin(world, &series, message, &begin))
-		return TAP_CANDIDATES_BEFORE;
+	if (!find_begin(world, &series, message, &begin)) {
+		if (!is_messages || !message->after)
+			return TAP_CANDIDATES_BEFORE;
+		begin = message->after + 1;
+	}
+	if (is_messages && begin <= message->after)
+		begin = message->after + 1;
 	return look_between(&series, message, begin, end, candidate);
 }
 

@@ -11,9 +11,10 @@
 struct empties {
 	uint64_t connection; /* its number, or CONTRADICTED */
 	/* Of the latest kernel. */
-	uint64_t first;	      /* place of its first send */
+	uint64_t first, last; /* places of its sends */
 	uint64_t nr_sends;    /* without bytes; UINT64_MAX unknown */
 	uint64_t nr_messages; /* found */
+	uint64_t number;      /* of the latest of these */
 };
 
 static struct empties *find(const struct tap_net_empties *empties,
@@ -61,7 +62,7 @@ static uint64_t count_sends(const struct tap_ranks_ops *ranks,
 int tap_net_empties_add(struct tap_net_empties *empties,
 			const struct tap_ranks_ops *ranks,
 			const struct tap_rank_pair *pair, uint64_t connection,
-			const struct tap_op_kernel *sends)
+			const struct tap_op_kernel *sends, uint64_t number)
 {
 	struct empties *found = find_or_make(empties, pair);
 
@@ -75,10 +76,14 @@ int tap_net_empties_add(struct tap_net_empties *empties,
 		return 0;
 	if (sends->first > found->first) {
 		found->first = sends->first;
+		found->last = sends->last;
+		found->number = number;
 		found->nr_sends = count_sends(ranks, pair, sends);
 		found->nr_messages = 0;
 	}
 	found->nr_messages++;
+	if (number > found->number)
+		found->number = number;
 	return 0;
 }
 
@@ -99,6 +104,18 @@ bool tap_net_empties_are_found(const struct tap_net_empties *empties,
 
 	return found && candidate->sends && found->first == candidate->sends->first &&
 	       found->nr_messages >= found->nr_sends;
+}
+
+uint64_t tap_net_empties_before(const struct tap_net_empties *empties,
+				const struct tap_rank_pair *pair, uint64_t number)
+{
+	const struct empties *found = find(empties, pair);
+
+	return found && found->first && found->connection != CONTRADICTED &&
+			       found->nr_messages >= found->nr_sends &&
+			       number > found->number
+		       ? found->last
+		       : 0;
 }
 
 void tap_net_empties_free(struct tap_net_empties *empties)

@@ -26,13 +26,13 @@ struct tap_net_empties {
 
 /*
  * Notes that the connection has what is not divided between the ranks; sends: where it is
- * a message without bytes, those of its kernel between them, NULL not known.  Returns 0
- * or -ENOMEM.
+ * a message without bytes, with this number there, those of its kernel between them, NULL
+ * not known.  Returns 0 or -ENOMEM.
  */
 int tap_net_empties_add(struct tap_net_empties *empties,
 			const struct tap_ranks_ops *ranks,
 			const struct tap_rank_pair *pair, uint64_t connection,
-			const struct tap_op_kernel *sends);
+			const struct tap_op_kernel *sends, uint64_t number);
 
 /* Whether the connection may have such messages of these ranks. */
 bool tap_net_empties_may_be_on(const struct tap_net_empties *empties,
@@ -43,6 +43,13 @@ bool tap_net_empties_may_be_on(const struct tap_net_empties *empties,
 bool tap_net_empties_are_found(const struct tap_net_empties *empties,
 			       const struct tap_rank_pair *pair,
 			       const struct tap_candidate *candidate);
+
+/*
+ * The last send between the ranks of which a later message than those that are found is
+ * none: it is of a kernel that has all of them.  0: no such kernel is known.
+ */
+uint64_t tap_net_empties_before(const struct tap_net_empties *empties,
+				const struct tap_rank_pair *pair, uint64_t number);
 
 void tap_net_empties_free(struct tap_net_empties *empties);
 
