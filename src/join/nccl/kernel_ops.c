@@ -116,6 +116,32 @@ static bool is_decoded(const struct tap_fields *about)
 	return known && !strcmp(known, "decoded") && !tap_fields_find(about, "left_out");
 }
 
+/*
+ * The algorithm of all collectives of a kernel, from a list of those of its functions,
+ * "-" for sends; none where there are several, or others than ring and tree.
+ */
+static enum tap_ccl_algorithm common_algorithm(const char *list)
+{
+	enum tap_ccl_algorithm all = TAP_CCL_NO_ALGORITHM, one;
+	char word[8];
+	size_t length;
+
+	for (; list && *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		if (length >= sizeof(word))
+			return TAP_CCL_NO_ALGORITHM;
+		memcpy(word, list, length);
+		word[length] = '\0';
+		if (!strcmp(word, "-"))
+			continue;
+		one = tap_ccl_work_named(NULL, word, NULL).algorithm;
+		if (!one || (all && one != all))
+			return TAP_CCL_NO_ALGORITHM;
+		all = one;
+	}
+	return all;
+}
+
 /* By the kernel's name alone. */
 static struct tap_ccl_work named_work(const struct tap_attribution_kernel *kernel,
 				      uint64_t version)
@@ -131,7 +157,7 @@ static struct tap_ccl_work named_work(const struct tap_attribution_kernel *kerne
 	return work;
 }
 
-/* Of a kernel with several operations, only the channels, and sizes. */
+/* Of a kernel with several operations, only what all have. */
 static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
 				   const struct tap_ccl_sizes *sizes)
 {
@@ -152,6 +178,9 @@ static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
 		work.element_bytes = (uint64_t) bytes / operation->count;
 		work.root = operation->root;
 	}
+	if (!work.algorithm && is_decoded(about))
+		work.algorithm =
+			common_algorithm(tap_fields_get_string(about, "algorithm"));
 	work.version = (uint32_t) version;
 	work.channel_mask = tap_fields_number(about, "channel_mask");
 	work.sizes = *sizes;

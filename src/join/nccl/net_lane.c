@@ -307,6 +307,7 @@ static int add_run(struct tap_net_lanes *lanes, struct tap_net_route *route,
 	if (kernel) {
 		if (!has_sends)
 			asked.sends.count = 0;
+		asked.is_collective = !own->is_messages && !about.is_mixed;
 		asked.work = &kernel->asked;
 		about.count = tap_run_counts_get(&route->order.counts, &asked);
 		if (!about.count)

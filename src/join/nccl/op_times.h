@@ -56,7 +56,7 @@ struct tap_op_kernel {
 	uint64_t first, last; /* places */
 	uint64_t number;      /* of the first of its operations */
 	int64_t begin_ns, end_ns;
-	struct tap_ccl_work asked; /* of a single collective; else only channel_mask */
+	struct tap_ccl_work asked; /* of a single collective; else what all have */
 	uint64_t signature;	   /* equal of kernels that were launched for the same */
 	bool is_decoded; /* function and channels are from the kernel's arguments */
 	/* Of a group, some may be made of sends and receives, and some not. */

@@ -209,6 +209,7 @@ struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
 	count->work = *about->work;
 	count->place = *about->place;
 	count->sends = about->sends;
+	count->is_collective = about->is_collective;
 	if (count->sends.count)
 		find_range(count);
 	else if (about->work->is_named)
@@ -292,10 +293,15 @@ static bool learn_use(const struct tap_run_count *count, uint64_t least, uint64_
 	enum tap_use *use = &count->uses[count->work.algorithm];
 	uint64_t fewest = count->rule.messages, unused;
 
-	if (count->option_count)
+	if (*use || count->sends.count)
+		return false;
+	if (count->option_count) {
 		range_of(count, &fewest, &unused);
-	if (!(count->has_rule || count->option_count) || !fewest || *use ||
-	    count->sends.count)
+	} else if (!count->has_rule) {
+		/* Whatever their number is: the kernel has no other algorithm. */
+		fewest = least && count->is_collective && count->work.algorithm;
+	}
+	if (!fewest)
 		return false;
 	if (least)
 		*use = TAP_USE_YES;

@@ -26,9 +26,10 @@ struct tap_run_count {
 	struct tap_shapes *shapes; /* likewise */
 	struct tap_ccl_work work;
 	struct tap_ccl_place place;
-	bool has_rule;	/* and nothing contradicts it */
-	bool is_tried;	/* `rule` is of an earlier release, and not proved */
-	bool is_unruly; /* something did */
+	bool is_collective; /* no message of the run is of a send */
+	bool has_rule;	    /* and nothing contradicts it */
+	bool is_tried;	    /* `rule` is of an earlier release, and not proved */
+	bool is_unruly;	    /* something did */
 	struct tap_expected rule;
 	/* Where the protocol is not known: what each would have; `rule` if one is left.
 	 */
@@ -69,6 +70,7 @@ struct tap_run_about {
 	const struct tap_ccl_work *work;
 	const struct tap_ccl_place *place;
 	struct tap_sends sends;
+	bool is_collective;	   /* no message of the run is of a send */
 	struct tap_table *proofs;  /* of rules of earlier releases; the owner frees it */
 	const struct tap_comm *of; /* the communicator itself */
 };
