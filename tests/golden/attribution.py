@@ -30,8 +30,9 @@ Settings:
   buffer=N      with rule: SIMPLE's buffers have so many bytes, as the environment says
   unset         with buffer: the environment does not say it
   later         with rule: NCCL is of a release (2.32.3) whose rules are not known
-  older         with rule: NCCL is of a release (2.18.3) whose kernels' arguments name no function;
-                each channel has as many messages as the others, be they empty
+  older=VERSION with rule: NCCL is of a release whose kernels' arguments name no function.  21803:
+                each channel has as many messages as the others, be they empty; 22105: a share is
+                a multiple of what all threads take, and a name may be that of other algorithms
   close         kernels follow one another at once, and many messages are posted late
   blind         as undecoded, and nothing says what a kernel was launched for
   sums          collectives that are none of all-reduce, each with what a ring sends for it, by
@@ -55,7 +56,7 @@ import random
 import sys
 
 KERNELS = {"all": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "p2p": "ncclDevKernel_SendRecv"}
-OLDER = ["ncclKernel_AllReduce_RING_LL_Sum_float", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t"]
+OLDEST = ["ncclKernel_AllReduce_RING_LL_Sum_float", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t"]
 ERROR_NS = 15
 BUFFER = 4194304  # of SIMPLE, unless NCCL_BUFFSIZE says otherwise
 
@@ -100,7 +101,18 @@ def divide_evenly(count, channels, ranks, is_simple):
     return [full * loop + max(0, min(loop, rest - place * loop)) for place in range(channels)]
 
 
-def ring(count, ranks, place, is_simple, buffer, loops=0):
+def alignment(is_simple):
+    """Numbers of 4 bytes that 2.21.5 divides into multiples of, with 512 threads for LL."""
+    return 4096 // 4 if is_simple else 8 * 512 // 4
+
+
+def divide_aligned(count, wanted, is_simple):
+    align = alignment(is_simple)
+    share = -(-count // (wanted * align)) * align
+    return [share] * ((count - 1) // share) + [(count - 1) % share + 1]
+
+
+def ring(count, ranks, place, is_simple, buffer, loops=0, align=4):
     """The bytes of each message that the rank at this place of a ring sends of its part, in so
     many loops or more."""
     chunk = chunk_of(is_simple, buffer)
@@ -108,7 +120,7 @@ def ring(count, ranks, place, is_simple, buffer, loops=0):
     while count > 0 or loops > 0:
         loops -= 1
         if count < ranks * chunk:
-            chunk = -(-(-(-count // ranks)) // 4) * 4
+            chunk = -(-(-(-count // ranks)) // align) * align
         for step in range(2 * (ranks - 1)):
             at = (place - 1 - step) % ranks
             length = max(0, min(chunk, count - at * chunk))
@@ -385,7 +397,9 @@ class World:
         place = (sender + channel) % self.ranks
         loops = -(-max(op.parts) // (self.ranks * chunk_of(op.is_simple, BUFFER)))
         sizes = ring(op.parts[channel], self.ranks, place, op.is_simple,
-                     self.set.get("buffer", BUFFER), loops if self.set.get("older") else 0)
+                     self.set.get("buffer", BUFFER),
+                     loops if self.set.get("older") == 21803 else 0,
+                     alignment(op.is_simple) if self.set.get("older") == 22105 else 4)
         return sizes[:-1] if self.set.get("odd") and not op.serial % self.set["odd"] else sizes
 
     def sum_of(self, op, sender, receiver, channel):
@@ -450,9 +464,10 @@ class World:
         op.is_simple = op.count > 30000
         op.mask = (1 << (self.channels if op.count > 1000 or self.set.get("sends") else 1)) - 1
         if op.kind == "all":
-            op.parts = divide_evenly(op.count, len(bin(op.mask)) - 2, self.ranks, op.is_simple) \
-                if self.set.get("older") else \
-                divide(op.count, self.channels, 2 if op.is_simple else 8)
+            older, wanted = self.set.get("older"), len(bin(op.mask)) - 2
+            op.parts = divide_evenly(op.count, wanted, self.ranks, op.is_simple) \
+                if older == 21803 else divide_aligned(op.count, wanted, op.is_simple) \
+                if older else divide(op.count, self.channels, 2 if op.is_simple else 8)
             op.mask = (1 << len(op.parts)) - 1
         return op
 
@@ -497,7 +512,7 @@ class World:
     def functions_of(self, op):
         """What the arguments say of them."""
         if self.set.get("older"):
-            return dict(version=21803, args_bytes=0, nr_batches=0, work_storage=0, complete=0,
+            return dict(version=self.set["older"], args_bytes=0, nr_batches=0, work_storage=0, complete=0,
                         nr_functions=0, func_id="[]", work_type="[]")
         number = 669 if op.kind != "all" else 260 if op.is_simple else 258
         return dict(version=23203 if self.set.get("later") else 22809, args_bytes=96, nr_batches=1,
@@ -622,8 +637,8 @@ class World:
                 graph_node=op.node.get(rank, 0))
 
     def kernels(self):
-        if self.set.get("older"):
-            return OLDER
+        if self.set.get("older") == 21803:
+            return OLDEST
         names = KERNELS.values()
         return [one.replace("_Sum", "").replace("_LL", "") for one in names] \
             if self.set.get("later") else names

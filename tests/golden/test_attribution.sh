@@ -74,9 +74,11 @@ done <<'END'
 94 0 0 rule later ops=15 close
 97 0 0 rule later ops=8 ranks=2 close
 30 0 15 rule later ops=100 odd=9 close
-99 0 0 rule older ops=100 close
-98 0 0 rule older ops=10 ranks=4 channels=4 close
-30 0 15 rule older ops=100 odd=9 close
+99 0 0 rule older=21803 ops=100 close
+98 0 0 rule older=21803 ops=10 ranks=4 channels=4 close
+30 0 15 rule older=21803 ops=100 odd=9 close
+99 0 0 rule older=22105 ops=100 close
+96 0 0 rule older=22105 ops=10 ranks=4 channels=4 close
 99 40 0 rule sends comms=2 split close
 95 0 0 rule sends ops=100 blind close made
 60 0 0 rule sends ops=30 comms=2 split blind close

@@ -271,7 +271,7 @@ static bool old_names_tell_algorithms(void)
 			    "TREE"));
 	CHECK(has_algorithm("ncclKernel_AllReduce_NVLS_TREE_LL_Sum_float", 21801, NULL));
 	CHECK(has_algorithm("ncclDevKernel_AllReduce_Sum_f32_TREE_LL", 21904, "TREE"));
-	CHECK(has_algorithm("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 22105, NULL));
+	CHECK(has_algorithm("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 22105, "RING"));
 	CHECK(has_algorithm("ncclDevKernel_Reduce_Sum_f32_RING_LL", 22105, "RING"));
 	CHECK(has_algorithm("ncclDevKernel_AllGather_RING_LL", 22105, "RING"));
 	CHECK(has_algorithm("ncclDevKernel_Reduce_Sum_f32_RING_LL", 22203, NULL));

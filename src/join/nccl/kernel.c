@@ -298,7 +298,7 @@ const char *tap_kernel_algorithm(const char *function, uint64_t version)
 		return NULL;
 	if (drop_end(&name, "_TREE_LL"))
 		return "TREE";
-	return drop_end(&name, "_RING_LL") && !take(&name, "AllReduce_") ? "RING" : NULL;
+	return drop_end(&name, "_RING_LL") ? "RING" : NULL;
 }
 
 /* ---- Collectives without a kernel ---- */

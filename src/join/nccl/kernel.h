@@ -34,9 +34,8 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 /*
  * The algorithm of a single collective whose kernel has this name, in NCCL before 2.22
  * (2.18.3, enqueue.cc:24-45; 2.21.5, device/generate.py:138-149): "RING" or "TREE", NULL
- * for others and where the name tells several.  From 2.19 on the name of a ring is also
- * that of what uses no connection of it, NVLS and CollNet; of an all-reduce then of
- * others, too.
+ * for others.  From 2.19 on the name of a ring is also that of NVLS, NVLS_TREE and
+ * CollNet.
  */
 const char *tap_kernel_algorithm(const char *function, uint64_t version);
 

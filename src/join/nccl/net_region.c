@@ -45,11 +45,11 @@ struct process {
 	TAP_VEC(struct region) regions;
 };
 
-const char *tap_net_protocol_name(enum tap_net_protocol protocol)
+const char *tap_net_protocol_name(enum tap_ccl_protocol protocol)
 {
-	static const char *const names[] = {[TAP_NET_PROTOCOL_LL] = "LL",
-					    [TAP_NET_PROTOCOL_LL128] = "LL128",
-					    [TAP_NET_PROTOCOL_SIMPLE] = "SIMPLE"};
+	static const char *const names[] = {[TAP_CCL_LL] = "LL",
+					    [TAP_CCL_LL128] = "LL128",
+					    [TAP_CCL_SIMPLE] = "SIMPLE"};
 
 	return names[protocol];
 }
@@ -215,7 +215,7 @@ struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions
 		return (struct tap_net_buffer){.is_of_sends = true};
 	if (!is_connection(region->run) || (addr - region->addr) % slot_bytes)
 		return (struct tap_net_buffer){0};
-	return (struct tap_net_buffer){.protocol = TAP_NET_PROTOCOL_LL + region->place,
+	return (struct tap_net_buffer){.protocol = TAP_CCL_LL + region->place,
 				       .slot = (unsigned int) ((addr - region->addr) /
 							       slot_bytes),
 				       .slot_bytes = slot_bytes};

@@ -16,17 +16,11 @@
 
 #include "join/base/table.h"
 #include "join/model/layer.h"
-
-enum tap_net_protocol {
-	TAP_NET_PROTOCOL_UNKNOWN,
-	TAP_NET_PROTOCOL_LL,
-	TAP_NET_PROTOCOL_LL128,
-	TAP_NET_PROTOCOL_SIMPLE,
-};
+#include "join/nccl/expected.h"
 
 /* Where a message lies; always inferred. */
 struct tap_net_buffer {
-	enum tap_net_protocol protocol;
+	enum tap_ccl_protocol protocol;
 	unsigned int slot;   /* 0 to 7: the step modulo 8; if protocol is known */
 	uint64_t slot_bytes; /* likewise */
 	/*
@@ -64,6 +58,6 @@ struct tap_net_buffer tap_net_buffer_common(const struct tap_net_buffer *sent_fr
 					    const struct tap_net_buffer *received_in);
 
 /* "LL", "LL128" or "SIMPLE"; NULL: unknown. */
-const char *tap_net_protocol_name(enum tap_net_protocol protocol);
+const char *tap_net_protocol_name(enum tap_ccl_protocol protocol);
 
 #endif

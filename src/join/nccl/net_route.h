@@ -67,7 +67,8 @@ struct tap_routed_message {
 	/* Where it has no bytes: who has other requests of the same message. */
 	const struct tap_net_client *others[TAP_NET_REQUESTS_MAX];
 	unsigned int nr_others;
-	bool is_guess; /* as in tap_net_passed */
+	bool is_guess;			/* as in tap_net_passed */
+	enum tap_ccl_protocol protocol; /* by its memory */
 	struct tap_work send, receive;
 	const struct tap_name *send_name, *receive_name;
 	struct tap_message_facts facts; /* of this message alone */

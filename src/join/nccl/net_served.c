@@ -64,15 +64,42 @@ static bool solve(const struct tap_candidate_world *world, struct tap_serving *s
 	return tap_net_runs_solve(runs, count, serving->bounds.items, messages);
 }
 
-static bool learn(struct tap_serving *serving)
+/* The protocol of a message that is of the run; *at is the first one that may be. */
+static enum tap_ccl_protocol protocol_of(const struct tap_serving *serving,
+					 const struct tap_net_run *run, size_t *at)
 {
-	bool is_new = false;
 	size_t i;
 
-	for (i = 0; i + 1 < serving->lanes.runs.count; i++)
-		if (serving->lanes.about.items[i].count)
-			is_new |= tap_run_count_learn(serving->lanes.about.items[i].count,
-						      &serving->lanes.runs.items[i]);
+	while (*at < serving->bounds.count &&
+	       serving->bounds.items[*at].number < run->begin_most)
+		++*at;
+	for (i = *at; i < serving->bounds.count &&
+		      serving->bounds.items[i].number < run[1].begin_least;
+	     i++)
+		if (serving->served.items[i].message->protocol)
+			return serving->served.items[i].message->protocol;
+	return TAP_CCL_NO_PROTOCOL;
+}
+
+static bool learn(struct tap_serving *serving)
+{
+	const struct tap_net_run *run = serving->lanes.runs.items;
+	enum tap_ccl_protocol protocol;
+	bool is_new = false;
+	size_t i, at = 0;
+
+	for (i = 0; i + 1 < serving->lanes.runs.count; i++, run++) {
+		struct tap_run_count *count = serving->lanes.about.items[i].count;
+
+		if (!count)
+			continue;
+		is_new |= tap_run_count_learn(count, run);
+		if (!count->options_left)
+			continue;
+		protocol = protocol_of(serving, run, &at);
+		if (protocol)
+			is_new |= tap_run_count_show(count, protocol);
+	}
 	return is_new;
 }
 

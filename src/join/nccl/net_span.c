@@ -256,7 +256,7 @@ static struct tap_net_buffer buffer_of(const struct tap_context *context,
 static void count_whole(struct tap_net *net, const struct tap_net_buffer *buffer)
 {
 	net->whole++;
-	net->has_buffer |= buffer->protocol != TAP_NET_PROTOCOL_UNKNOWN;
+	net->has_buffer |= buffer->protocol != TAP_CCL_NO_PROTOCOL;
 }
 
 static void add_data(struct tap_fields *fields, const struct tap_net_message *message,

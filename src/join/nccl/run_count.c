@@ -7,6 +7,8 @@
 /* Times must show so many runs' messages before others are taken to have as many. */
 #define SEEN_MIN 4
 
+#define OTHER_CHUNK_MIN 1024
+
 void tap_run_counts_free(struct tap_run_counts *counts)
 {
 	size_t i;
@@ -53,77 +55,113 @@ static bool has_range(struct tap_run_count *count)
 
 /* ---- Protocols that may be ---- */
 
+static bool is_left(const struct tap_run_count *count, enum tap_ccl_protocol protocol)
+{
+	return count->options_left >> protocol & 1;
+}
+
+/* What holds for all options that are left. */
+static struct tap_expected merge_options(const struct tap_run_count *count)
+{
+	enum tap_ccl_protocol protocol = __builtin_ctz(count->options_left);
+	struct tap_expected all = count->options[protocol++];
+
+	for (; protocol <= TAP_CCL_SIMPLE; protocol++)
+		if (is_left(count, protocol))
+			tap_expected_merge(&all, &count->options[protocol]);
+	return all;
+}
+
 /* Takes the rule where all that are left have as many messages. */
 static void settle(struct tap_run_count *count)
 {
-	struct tap_expected all = count->options[0];
-	size_t i;
+	struct tap_expected all;
 
-	for (i = 1; i < count->option_count; i++)
-		tap_expected_merge(&all, &count->options[i]);
-	if (!count->option_count || all.messages != all.most_messages)
+	if (!count->options_left)
+		return;
+	all = merge_options(count);
+	if (all.messages != all.most_messages)
 		return;
 	count->rule = all;
 	count->has_rule = true;
-	count->option_count = 0;
+	count->options_left = 0;
 }
 
-/* From 2.19 on the name of a ring may be that of an algorithm without its messages. */
-static bool may_have_none(const struct tap_ccl_work *work)
+/* Whether the kernel's name may be that of other algorithms. */
+static bool is_shared_name(const struct tap_ccl_work *work)
 {
 	return work->version >= 21900 && work->algorithm == TAP_CCL_RING &&
-	       (work->function == TAP_CCL_ALL_GATHER ||
-		work->function == TAP_CCL_REDUCE_SCATTER);
+	       work->function != TAP_CCL_BROADCAST && work->function != TAP_CCL_REDUCE;
+}
+
+/*
+ * What these send over a connection of the ring: nothing, but NVLS_TREE, for an
+ * all-reduce, a message for each chunk (2.21.5, enqueue.cc:1754-1764), of which NCCL
+ * makes none smaller unless a setting says so.
+ */
+static struct tap_expected find_others(const struct tap_ccl_work *work)
+{
+	const uint64_t bytes = work->count * work->element_bytes;
+	const uint64_t most = bytes / OTHER_CHUNK_MIN + 1;
+
+	if (work->function != TAP_CCL_ALL_REDUCE)
+		return (struct tap_expected){0};
+	return (struct tap_expected){
+		.most_messages = most < UINT32_MAX ? (uint32_t) most : UINT32_MAX,
+		.most_bytes = UINT64_MAX,
+		.largest_bytes = UINT64_MAX,
+	};
 }
 
 static void find_options(struct tap_run_count *count)
 {
 	struct tap_ccl_work work = count->work;
 
-	if (may_have_none(&work))
-		count->options[count->option_count++] = (struct tap_expected){0};
-	for (work.protocol = TAP_CCL_LL; work.protocol <= TAP_CCL_SIMPLE;
-	     work.protocol++) {
+	for (work.protocol = TAP_CCL_LL; work.protocol <= TAP_CCL_SIMPLE; work.protocol++)
 		if (!tap_expected_find_range(&work, &count->place, 0,
-					     &count->options[count->option_count])) {
-			count->option_count = 0;
+					     &count->options[work.protocol]))
 			return;
-		}
-		count->option_count++;
-	}
+	count->options[TAP_CCL_NO_PROTOCOL] = find_others(&work);
+	count->options_left = 1 << TAP_CCL_LL | 1 << TAP_CCL_LL128 | 1 << TAP_CCL_SIMPLE |
+			      is_shared_name(&work) << TAP_CCL_NO_PROTOCOL;
 	settle(count);
 }
 
-/* The least and the most messages that any has. */
-static void range_of(const struct tap_run_count *count, uint64_t *least, uint64_t *most)
+/* Leaves these alone; returns whether there were others. */
+static bool leave_options(struct tap_run_count *count, unsigned int options)
 {
-	size_t i;
+	const unsigned int before = count->options_left;
 
-	*least = UINT64_MAX;
-	*most = 0;
-	for (i = 0; i < count->option_count; i++) {
-		const struct tap_expected *option = &count->options[i];
-
-		*least = option->messages < *least ? option->messages : *least;
-		*most = option->most_messages > *most ? option->most_messages : *most;
-	}
+	count->options_left &= options;
+	count->is_unruly |= !count->options_left;
+	if (count->options_left == before)
+		return false;
+	settle(count);
+	return true;
 }
 
 /* Drops those that a run contradicts; returns whether there were any. */
 static bool drop_options(struct tap_run_count *count, uint64_t least, uint64_t most)
 {
-	size_t i, left = 0;
-	bool is_any;
+	enum tap_ccl_protocol protocol;
+	unsigned int options = 0;
 
-	for (i = 0; i < count->option_count; i++)
-		if (count->options[i].most_messages >= least &&
-		    count->options[i].messages <= most)
-			count->options[left++] = count->options[i];
-	is_any = left < count->option_count;
-	count->option_count = left;
-	count->is_unruly |= !left;
-	settle(count);
-	return is_any;
+	for (protocol = TAP_CCL_NO_PROTOCOL; protocol <= TAP_CCL_SIMPLE; protocol++)
+		if (count->options[protocol].most_messages >= least &&
+		    count->options[protocol].messages <= most)
+			options |= 1U << protocol;
+	return leave_options(count, options);
+}
+
+bool tap_run_count_show(struct tap_run_count *count, enum tap_ccl_protocol protocol)
+{
+	unsigned int options = 1U << protocol;
+
+	/* NVLS_TREE has no other one. */
+	if (protocol == TAP_CCL_SIMPLE &&
+	    count->options[TAP_CCL_NO_PROTOCOL].most_messages)
+		options |= 1U << TAP_CCL_NO_PROTOCOL;
+	return count->options_left && leave_options(count, options);
 }
 
 /* ---- Rules of earlier releases ---- */
@@ -241,21 +279,22 @@ void tap_run_count_expect(struct tap_run_count *count, struct tap_net_run *run)
 		run->most = count->range.most;
 		return;
 	}
-	if (count->has_rule || count->option_count) {
+	if (count->has_rule || count->options_left) {
 		const enum tap_use use = count->uses[count->work.algorithm];
+		const struct tap_expected rule =
+			count->has_rule ? count->rule : merge_options(count);
 
-		run->least = run->most = count->rule.messages;
-		if (count->option_count)
-			range_of(count, &run->least, &run->most);
+		run->least = rule.messages;
+		run->most = rule.most_messages;
 		if (use != TAP_USE_YES)
 			run->least = 0;
 		if (use == TAP_USE_NO)
 			run->most = 0;
-		return;
+	} else {
+		run->least = 0;
+		run->most = TAP_RUN_UNKNOWN;
 	}
-	run->least = 0;
-	run->most = TAP_RUN_UNKNOWN;
-	if (count->is_irregular || count->seen < SEEN_MIN)
+	if (count->has_rule || count->is_irregular || count->seen < SEEN_MIN)
 		return;
 	run->least = count->least;
 	run->most = count->most;
@@ -291,17 +330,17 @@ static void find_rule(struct tap_run_count *count)
 static bool learn_use(const struct tap_run_count *count, uint64_t least, uint64_t most)
 {
 	enum tap_use *use = &count->uses[count->work.algorithm];
-	uint64_t fewest = count->rule.messages, unused;
+	bool has_some;
 
 	if (*use || count->sends.count)
 		return false;
-	if (count->option_count) {
-		range_of(count, &fewest, &unused);
-	} else if (!count->has_rule) {
-		/* Whatever their number is: the kernel has no other algorithm. */
-		fewest = least && count->is_collective && count->work.algorithm;
-	}
-	if (!fewest)
+	if (count->has_rule)
+		has_some = count->rule.messages;
+	else if (count->options_left)
+		has_some = merge_options(count).messages;
+	else /* Whatever their number is: the kernel has no other algorithm. */
+		has_some = least && count->is_collective && count->work.algorithm;
+	if (!has_some)
 		return false;
 	if (least)
 		*use = TAP_USE_YES;
@@ -318,11 +357,10 @@ bool tap_run_count_learn(struct tap_run_count *count, const struct tap_net_run *
 	if (has_range(count))
 		return tap_shapes_drop(count->shapes, &count->sends, least, most,
 				       UINT64_MAX);
-	if (count->option_count &&
+	if (count->options_left &&
 	    (least || count->uses[count->work.algorithm] == TAP_USE_YES))
-		return drop_options(count, least, most) || is_new;
-	if (count->has_rule || count->option_count || count->is_irregular ||
-	    most == TAP_RUN_UNKNOWN)
+		is_new |= drop_options(count, least, most);
+	if (count->has_rule || count->is_irregular || most == TAP_RUN_UNKNOWN)
 		return is_new;
 	if (least == most && run->number > count->latest) {
 		count->latest = run->number;
@@ -359,13 +397,13 @@ bool tap_run_count_measure(struct tap_run_count *count, uint64_t messages, uint6
 void tap_run_count_drop_rule(struct tap_run_count *count)
 {
 	count->has_rule = false;
-	count->option_count = 0;
+	count->options_left = 0;
 	count->is_unruly = true;
 }
 
 bool tap_run_count_drop_used(struct tap_run_count *count)
 {
-	if (!count->has_rule && !count->option_count && !has_range(count))
+	if (!count->has_rule && !count->options_left && !has_range(count))
 		return false;
 	tap_run_count_drop_rule(count);
 	return true;
@@ -384,7 +422,7 @@ bool tap_run_count_blame(struct tap_run_count *count, const struct tap_net_run *
 	if (expected.least <= most && least <= expected.most &&
 	    !(count->has_rule && least && most < count->rule.messages))
 		return false;
-	if (count->option_count) {
+	if (count->options_left) {
 		tap_run_count_drop_rule(count);
 	} else if (!count->has_rule) {
 		count->is_irregular = true;

@@ -16,9 +16,6 @@
 
 struct tap_comm;
 
-/* One for each protocol, and none at all. */
-#define TAP_RUN_OPTIONS_MAX 4
-
 enum tap_use { TAP_USE_UNKNOWN, TAP_USE_YES, TAP_USE_NO };
 
 struct tap_run_count {
@@ -31,10 +28,13 @@ struct tap_run_count {
 	bool is_tried;	    /* `rule` is of an earlier release, and not proved */
 	bool is_unruly;	    /* something did */
 	struct tap_expected rule;
-	/* Where the protocol is not known: what each would have; `rule` if one is left.
+	/*
+	 * Where the protocol is not known, what each would have; as TAP_CCL_NO_PROTOCOL,
+	 * what other algorithms whose kernels have this name would.  `rule` where those
+	 * that are left are alike.
 	 */
-	struct tap_expected options[TAP_RUN_OPTIONS_MAX];
-	size_t option_count;
+	struct tap_expected options[TAP_CCL_SIMPLE + 1];
+	unsigned int options_left; /* bits */
 
 	/* Where it is noted of all connections that the rule held, and did not. */
 	struct tap_table *proofs;
@@ -84,6 +84,9 @@ void tap_run_count_expect(struct tap_run_count *count, struct tap_net_run *run);
 
 /* Takes what is found of a run; returns whether that makes others narrower. */
 bool tap_run_count_learn(struct tap_run_count *count, const struct tap_net_run *run);
+
+/* Takes the protocol of a message of a run; likewise. */
+bool tap_run_count_show(struct tap_run_count *count, enum tap_ccl_protocol protocol);
 
 /*
  * Takes a run that was found from times alone, where something contradicts.  Returns
