@@ -76,6 +76,7 @@ done <<'END'
 30 0 15 rule later ops=100 odd=9 close
 99 0 0 rule older=21803 ops=100 close
 98 0 0 rule older=21803 ops=10 ranks=4 channels=4 close
+98 0 0 rule older=21803 blind ops=10 ranks=4 channels=4 close
 30 0 15 rule older=21803 ops=100 odd=9 close
 99 0 0 rule older=22105 ops=100 close
 96 0 0 rule older=22105 ops=10 ranks=4 channels=4 close

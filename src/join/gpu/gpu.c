@@ -248,6 +248,7 @@ static struct tap_gpu_launch *make_launch(struct gpu *gpu, const struct tap_span
 
 	if (!launch)
 		return NULL;
+	tap_call_get(span->name->row, TAP_ROLE_GRID, &span->entry, &launch->blocks);
 	if (!tap_gpu_copy_about(&launch->about, &span->entry) &&
 	    !tap_gpu_calls_launch(&gpu->calls, find_call(gpu, span), launch))
 		return launch;

@@ -66,6 +66,7 @@ struct tap_gpu_launch {
 	struct tap_gpu_call *call; /* that encloses it, or NULL */
 	uint64_t context;	   /* 0 unknown */
 	struct tap_fields about;   /* decoded fields: kernel.h */
+	uint64_t blocks;	   /* of a kernel's grid, its first component */
 };
 
 /* Empty when all zero. */

@@ -239,6 +239,7 @@ static int ascribe(struct tap_context *context, const struct tap_gpu_run *run,
 	struct tap_attribution_kernel kernel = {.span = run->span,
 						.member = run->span->member,
 						.about = &run->root->about,
+						.blocks = run->root->blocks,
 						.count = reading->count};
 	struct tap_attribution *attribution =
 		tap_context_state(context, &tap_attribution_layer);

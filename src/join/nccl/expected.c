@@ -505,6 +505,18 @@ bool tap_expected_has_rule(uint32_t version)
 	return version >= EVEN && version < 23100;
 }
 
+/*
+ * Whether the work is on the channel, as far as the rule asks for that: before 2.20 each
+ * channel that is used has as many messages.
+ */
+static bool has_channel(const struct tap_ccl_work *work,
+			const struct tap_ccl_place *place)
+{
+	if (place->channel < 0)
+		return work->version < ALIGNED;
+	return place->channel < CHANNELS_MAX && work->channel_mask >> place->channel & 1;
+}
+
 /* Whether the channels that were used are the first ones. */
 static bool has_rule(const struct tap_ccl_work *work, const struct tap_ccl_place *place)
 {
@@ -515,9 +527,8 @@ static bool has_rule(const struct tap_ccl_work *work, const struct tap_ccl_place
 	       work->sizes.buffers[work->protocol] != TAP_CCL_UNKNOWN &&
 	       place->nranks >= 2 && place->nranks <= RANKS_MAX && work->element_bytes &&
 	       work->element_bytes <= 8 && work->count &&
-	       work->count <= COUNT_MAX / (uint64_t) place->nranks &&
-	       place->channel >= 0 && place->channel < CHANNELS_MAX && mask &&
-	       !(mask & (mask + 1)) && mask >> place->channel & 1 &&
+	       work->count <= COUNT_MAX / (uint64_t) place->nranks && mask &&
+	       !(mask & (mask + 1)) && has_channel(work, place) &&
 	       (work->algorithm == TAP_CCL_RING || work->function == TAP_CCL_ALL_REDUCE);
 }
 

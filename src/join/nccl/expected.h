@@ -107,7 +107,8 @@ struct tap_ccl_place {
 
 /*
  * What is sent over the connection, where it is between neighbours in the ring, or in the
- * tree.  Where the rule has several answers, it is the one with so many messages (0: none
+ * tree, if the channel, where it is not known, is one that is used.  Where the rule has
+ * several answers, it is the one with so many messages (0: none
  * is known).  Returns false where there is no rule, or no single answer.
  */
 bool tap_expected_find(const struct tap_ccl_work *work, const struct tap_ccl_place *place,

@@ -282,19 +282,21 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 	return describe_functions(fields, &reported);
 }
 
-const char *tap_kernel_algorithm(const char *function, uint64_t version)
+const char *tap_kernel_algorithm(const char *function, uint32_t *version)
 {
 	struct part name = own_name(function);
 
-	if (version >= WITH_FUNCTIONS)
+	if (*version >= WITH_FUNCTIONS)
 		return NULL;
 	if (take(&name, OLD)) {
+		if (!*version)
+			*version = 21800;
 		split(&name, "_");
 		return take(&name, "RING_")   ? "RING"
 		       : take(&name, "TREE_") ? "TREE"
 					      : NULL;
 	}
-	if (!take(&name, DEVICE))
+	if (!*version || !take(&name, DEVICE))
 		return NULL;
 	if (drop_end(&name, "_TREE_LL"))
 		return "TREE";

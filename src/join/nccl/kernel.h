@@ -34,10 +34,11 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 /*
  * The algorithm of a single collective whose kernel has this name, in NCCL before 2.22
  * (2.18.3, enqueue.cc:24-45; 2.21.5, device/generate.py:138-149): "RING" or "TREE", NULL
- * for others.  From 2.19 on the name of a ring is also that of NVLS, NVLS_TREE and
+ * for others.  Where *version is 0, not known, and the name is of a release before 2.19,
+ * sets it to 21800.  From 2.19 on the name of a ring is also that of NVLS, NVLS_TREE and
  * CollNet.
  */
-const char *tap_kernel_algorithm(const char *function, uint64_t version);
+const char *tap_kernel_algorithm(const char *function, uint32_t *version);
 
 /*
  * The kind of a copy or stream operation `function` within the NCCL call nccl_call on a

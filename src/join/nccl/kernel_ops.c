@@ -142,18 +142,23 @@ static enum tap_ccl_algorithm common_algorithm(const char *list)
 	return all;
 }
 
-/* By the kernel's name alone. */
+/* By the kernel's name alone; a single collective uses the first channels. */
 static struct tap_ccl_work named_work(const struct tap_attribution_kernel *kernel,
-				      uint64_t version)
+				      uint32_t version)
 {
 	const char *function = tap_fields_get_string(&kernel->span->entry, "function");
 	const char *algorithm =
-		function && version ? tap_kernel_algorithm(function, version) : NULL;
+		function ? tap_kernel_algorithm(function, &version) : NULL;
 	struct tap_ccl_work work = tap_ccl_work_named(NULL, algorithm, NULL);
 
 	work.function =
 		tap_ccl_function_named(kernel->operations[0].name->operation->name);
 	work.is_named = work.function && work.algorithm;
+	if (!work.is_named)
+		return work;
+	work.version = version;
+	if (kernel->blocks && kernel->blocks <= 64)
+		work.channel_mask = UINT64_MAX >> (64 - kernel->blocks);
 	return work;
 }
 
@@ -163,7 +168,8 @@ static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
 {
 	const struct tap_fields *about = kernel->about;
 	const struct tap_operation *operation = kernel->operations[0].operation;
-	const uint64_t version = tap_fields_number(about, "nccl_version");
+	const uint64_t mask = tap_fields_number(about, "channel_mask");
+	const uint32_t version = (uint32_t) tap_fields_number(about, "nccl_version");
 	struct tap_ccl_work work = {.root = -1};
 	int64_t bytes = tap_operation_bytes(operation);
 
@@ -181,8 +187,10 @@ static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
 	if (!work.algorithm && is_decoded(about))
 		work.algorithm =
 			common_algorithm(tap_fields_get_string(about, "algorithm"));
-	work.version = (uint32_t) version;
-	work.channel_mask = tap_fields_number(about, "channel_mask");
+	if (version)
+		work.version = version;
+	if (mask)
+		work.channel_mask = mask;
 	work.sizes = *sizes;
 	return work;
 }

@@ -27,6 +27,7 @@ struct tap_attribution_kernel {
 	const struct tap_span *span;
 	const struct tap_member *member;
 	const struct tap_fields *about; /* what kernel.h says of the launch */
+	uint64_t blocks;
 	struct tap_attribution_operation *operations;
 	size_t count;
 	uint64_t graph_launch_id; /* of the call that launched its graph; 0: none did */

@@ -104,7 +104,7 @@ static struct tap_expected find_others(const struct tap_ccl_work *work)
 	const uint64_t bytes = work->count * work->element_bytes;
 	const uint64_t most = bytes / OTHER_CHUNK_MIN + 1;
 
-	if (work->function != TAP_CCL_ALL_REDUCE)
+	if (!is_shared_name(work) || work->function != TAP_CCL_ALL_REDUCE)
 		return (struct tap_expected){0};
 	return (struct tap_expected){
 		.most_messages = most < UINT32_MAX ? (uint32_t) most : UINT32_MAX,
@@ -123,7 +123,8 @@ static void find_options(struct tap_run_count *count)
 			return;
 	count->options[TAP_CCL_NO_PROTOCOL] = find_others(&work);
 	count->options_left = 1 << TAP_CCL_LL | 1 << TAP_CCL_LL128 | 1 << TAP_CCL_SIMPLE |
-			      is_shared_name(&work) << TAP_CCL_NO_PROTOCOL;
+			      (is_shared_name(&work) || count->place.channel < 0)
+				      << TAP_CCL_NO_PROTOCOL;
 	settle(count);
 }
 
@@ -157,7 +158,7 @@ bool tap_run_count_show(struct tap_run_count *count, enum tap_ccl_protocol proto
 {
 	unsigned int options = 1U << protocol;
 
-	/* NVLS_TREE has no other one. */
+	/* NVLS_TREE has no other one than this. */
 	if (protocol == TAP_CCL_SIMPLE &&
 	    count->options[TAP_CCL_NO_PROTOCOL].most_messages)
 		options |= 1U << TAP_CCL_NO_PROTOCOL;

@@ -30,8 +30,8 @@ struct tap_run_count {
 	struct tap_expected rule;
 	/*
 	 * Where the protocol is not known, what each would have; as TAP_CCL_NO_PROTOCOL,
-	 * what other algorithms whose kernels have this name would.  `rule` where those
-	 * that are left are alike.
+	 * what other algorithms whose kernels have this name would, or a channel that
+	 * is not used.  `rule` where those that are left are alike.
 	 */
 	struct tap_expected options[TAP_CCL_SIMPLE + 1];
 	unsigned int options_left; /* bits */
