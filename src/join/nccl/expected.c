@@ -16,6 +16,7 @@
 #define LARGE_CELLS 22300
 #define ONE_BUFFER 21900 /* on each kind of processor */
 
+#define CHUNK_MIN 16384		   /* of a tree, that depends on nodes */
 #define BUFFER (UINT64_C(4) << 20) /* of SIMPLE */
 #define BUFFER_ARM (UINT64_C(1) << 20)
 #define STEPS 8
@@ -24,6 +25,8 @@
 /* Larger numbers are of no real program, and would overflow. */
 #define COUNT_MAX (UINT64_C(1) << 48)
 #define RANKS_MAX (1 << 14)
+
+#define TREE_GRAIN_MAX 36864 /* 2.18.3, collectives/device/all_reduce.h: 640 threads */
 
 #define WARPS_MIN 3
 #define WARPS_MAX 20
@@ -135,8 +138,9 @@ struct shares {
 };
 
 /*
- * Divides the cells if NCCL wanted so many channels; each has a share of them, the first
- * one what is left of it.  Returns false if it would not have used as many as it did.
+ * Divides the cells if NCCL wanted so many channels; each has a share of them, which in
+ * 2.22 is rounded down for the first one.  Returns false if it would not have used as
+ * many as it did.
  */
 static bool find_shares(uint64_t cells, const struct shares *share, uint64_t wanted,
 			uint64_t used, struct shares *ret)
@@ -337,8 +341,9 @@ static uint64_t buffer_of(const struct tap_ccl_work *work, const struct guess *g
 }
 
 static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
-			       uint64_t ranks, const struct guess *guess)
+			       const struct whole *whole, const struct guess *guess)
 {
+	const uint64_t ranks = whole->ranks, element_bytes = whole->element_bytes;
 	static const uint64_t grains[] = {
 		[TAP_CCL_LL] = 16, [TAP_CCL_LL128] = LL128_DATA, [TAP_CCL_SIMPLE] = 512};
 	const bool is_long =
@@ -362,6 +367,8 @@ static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
 		if (is_tree && !is_even && chunks.bytes)
 			chunks.bytes = shrink(chunks.bytes, bytes, ranks, guess->nodes);
 	}
+	if (!is_even && work->version < CELLS)
+		chunks.bytes -= chunks.bytes % element_bytes;
 	if (work->version >= CELLS)
 		chunks.bytes =
 			chunks.bytes / grains[work->protocol] * grains[work->protocol];
@@ -417,7 +424,9 @@ static void find_even_bytes(const struct tap_ccl_work *work, const struct whole 
 	const uint64_t unit = chunk_bytes * (is_twice ? whole->ranks : 1);
 	const uint64_t bytes = whole->count * whole->element_bytes;
 	const uint64_t full = bytes / (used * unit), rest = bytes % (used * unit);
-	const uint64_t most = min(rest, unit), least = used > 1 ? 0 : rest;
+	/* A tree's chunk is one of what all threads take, where there is one loop. */
+	const uint64_t room = is_ring || full ? unit : unit + TREE_GRAIN_MAX;
+	const uint64_t most = min(rest, room), least = used > 1 ? 0 : rest;
 
 	if (is_twice) {
 		ret->least_bytes = 2 * (whole->ranks - 1) * chunk_bytes * full;
@@ -471,7 +480,7 @@ static bool find_messages(const struct tap_ccl_work *work, const struct whole *w
 	const bool is_all_reduce = work->function == TAP_CCL_ALL_REDUCE;
 	const bool is_long = is_ring && (is_all_reduce || is_spread(work->function));
 	const uint64_t bytes = part->loops * (is_spread(work->function) ? ranks : 1);
-	const struct chunks chunks = chunks_of(work, part->chosen, ranks, guess);
+	const struct chunks chunks = chunks_of(work, part->chosen, whole, guess);
 	const uint64_t steps = is_long ? (ranks - 1) * (is_all_reduce ? 2 : 1) : 1;
 	const uint64_t loop = chunks.bytes * (is_long ? ranks : 1);
 	const uint64_t messages =
@@ -541,6 +550,8 @@ struct answers {
 
 void tap_expected_merge(struct tap_expected *all, const struct tap_expected *one)
 {
+	all->is_vague |= one->is_vague || all->least_bytes != one->least_bytes ||
+			 all->most_bytes != one->most_bytes;
 	all->messages = (uint32_t) min(all->messages, one->messages);
 	all->most_messages = (uint32_t) max(all->most_messages, one->most_messages);
 	all->least_bytes = min(all->least_bytes, one->least_bytes);
@@ -568,41 +579,89 @@ static void add_answer(const struct tap_ccl_work *work, const struct whole *whol
 	answers->is_found = true;
 }
 
+/* Whether the chunks depend on the nodes, and are not larger than the part anyway. */
+static bool has_nodes(const struct tap_ccl_work *work, const struct part *part)
+{
+	return work->algorithm == TAP_CCL_TREE && part->loops > CHUNK_MIN / 2 &&
+	       (work->protocol == TAP_CCL_LL128 ||
+		(work->version < ALIGNED && work->protocol == TAP_CCL_SIMPLE));
+}
+
 static void add_answers(const struct tap_ccl_work *work, const struct whole *whole,
 			const struct part *part, struct answers *answers)
 {
-	const bool is_even = work->version < ALIGNED;
-	const bool has_nodes = work->algorithm == TAP_CCL_TREE &&
-			       (work->protocol == TAP_CCL_LL128 ||
-				(is_even && work->protocol == TAP_CCL_SIMPLE));
+	const uint64_t most = has_nodes(work, part) ? whole->ranks : 1;
+	const bool has_other_buffer = work->version < ONE_BUFFER &&
+				      work->protocol == TAP_CCL_SIMPLE &&
+				      !work->sizes.buffers[TAP_CCL_SIMPLE];
 	struct guess guess;
 
-	for (guess.nodes = 1; guess.nodes <= (has_nodes ? whole->ranks : 1);
-	     guess.nodes++) {
+	for (guess.nodes = 1; guess.nodes <= most; guess.nodes++) {
 		guess.buffer = BUFFER;
 		add_answer(work, whole, part, &guess, answers);
-		if (work->version >= ONE_BUFFER)
-			continue;
 		guess.buffer = BUFFER_ARM;
-		add_answer(work, whole, part, &guess, answers);
+		if (has_other_buffer)
+			add_answer(work, whole, part, &guess, answers);
 	}
 }
 
-static void add_aligned(const struct tap_ccl_work *work, const struct whole *whole,
-			uint64_t wanted, const struct tap_ccl_place *place,
-			struct answers *answers)
+/* Whether the shares have been tried with as many threads less one warp. */
+static bool is_again(const struct tap_ccl_work *work, const struct whole *whole,
+		     uint64_t wanted, const struct tap_ccl_place *place, uint64_t warps,
+		     const struct part *part)
 {
 	const uint64_t used = (uint64_t) __builtin_popcountll(work->channel_mask);
-	uint64_t warps;
+	struct part before;
+
+	return warps > WARPS_MIN &&
+	       find_aligned(work, whole, wanted, used, (uint64_t) place->channel,
+			    warps - 1, &before) &&
+	       before.least == part->least;
+}
+
+/* Tries all that NCCL 2.20 and 2.21 may have wanted, but nothing twice. */
+static void add_aligned(const struct tap_ccl_work *work, const struct whole *whole,
+			const struct tap_ccl_place *place, struct answers *answers)
+{
+	const uint64_t used = (uint64_t) __builtin_popcountll(work->channel_mask);
+	const bool is_tree = work->algorithm == TAP_CCL_TREE;
+	const uint64_t most_warps =
+		work->protocol == TAP_CCL_SIMPLE ? WARPS_MIN : WARPS_MAX;
+	uint64_t warps, wanted, latest;
 	struct part part;
 
-	for (warps = WARPS_MIN; warps <= WARPS_MAX; warps++) {
-		if (!find_aligned(work, whole, wanted, used, (uint64_t) place->channel,
-				  warps, &part))
+	for (warps = WARPS_MIN; warps <= most_warps; warps++) {
+		latest = 0;
+		for (wanted = used; wanted <= CHANNELS_MAX; wanted++) {
+			if (!find_aligned(work, whole, wanted, used,
+					  (uint64_t) place->channel, warps, &part) ||
+			    (is_tree ? is_again(work, whole, wanted, place, warps, &part)
+				     : part.least == latest))
+				continue;
+			latest = part.least;
+			add_answers(work, whole, &part, answers);
+			/* A tuner plugin has chunks chosen by those that are used. */
+			part.chosen = whole->count * whole->element_bytes / used;
+			if (is_tree && wanted > used)
+				add_answers(work, whole, &part, answers);
+		}
+	}
+}
+
+/* The same for releases that divide data into cells. */
+static void add_cells(const struct tap_ccl_work *work, const struct whole *whole,
+		      const struct tap_ccl_place *place, struct answers *answers)
+{
+	const uint64_t used = (uint64_t) __builtin_popcountll(work->channel_mask);
+	uint64_t wanted, count;
+	struct part part;
+
+	/* A share that was rounded down makes one channel more. */
+	for (wanted = max(used - 1, 1); wanted <= CHANNELS_MAX; wanted++) {
+		if (!find_cells(work, whole, wanted, used, (uint64_t) place->channel,
+				&count))
 			continue;
-		add_answers(work, whole, &part, answers);
-		/* A tuner plugin has chunks chosen by those that are used. */
-		part.chosen = whole->count * whole->element_bytes / used;
+		part = part_of(whole, count);
 		add_answers(work, whole, &part, answers);
 	}
 }
@@ -615,7 +674,6 @@ bool tap_expected_find_range(const struct tap_ccl_work *work,
 	struct answers answers = {messages, false, false, ret};
 	struct whole whole;
 	struct part part;
-	uint64_t wanted, count;
 
 	if (!has_rule(work, place))
 		return false;
@@ -623,19 +681,13 @@ bool tap_expected_find_range(const struct tap_ccl_work *work,
 	if (is_silent(work, place->from, place->to))
 		return true;
 	whole = whole_of(work, (uint64_t) place->nranks);
-	part = even_part(&whole, used);
-	if (work->version < ALIGNED)
+	if (work->version >= CELLS) {
+		add_cells(work, &whole, place, &answers);
+	} else if (work->version >= ALIGNED) {
+		add_aligned(work, &whole, place, &answers);
+	} else {
+		part = even_part(&whole, used);
 		add_answers(work, &whole, &part, &answers);
-	/* A share that was rounded down makes one channel more. */
-	for (wanted = max(used - 1, 1);
-	     wanted <= CHANNELS_MAX && work->version >= ALIGNED; wanted++) {
-		if (work->version < CELLS) {
-			add_aligned(work, &whole, wanted, place, &answers);
-		} else if (find_cells(work, &whole, wanted, used,
-				      (uint64_t) place->channel, &count)) {
-			part = part_of(&whole, count);
-			add_answers(work, &whole, &part, &answers);
-		}
 	}
 	return answers.is_found && !answers.has_failed;
 }

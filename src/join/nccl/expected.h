@@ -79,7 +79,7 @@ struct tap_ccl_work {
 	int64_t root; /* -1 none */
 	uint64_t channel_mask;
 	struct tap_ccl_sizes sizes;
-	/* The algorithm is known by the kernel's name, and the protocol is not. */
+	/* The algorithm is that of the kernel's name; the protocol is not known. */
 	bool is_named;
 };
 
@@ -93,6 +93,7 @@ enum tap_ccl_function tap_ccl_function_named(const char *call);
 struct tap_expected {
 	uint32_t messages, most_messages; /* the same where there is a single answer */
 	uint64_t least_bytes, most_bytes; /* of all of them together */
+	bool is_vague;			  /* answers differ in bytes */
 	uint64_t largest_bytes;		  /* no message is larger */
 	bool is_small;			  /* twice as much would be as many messages */
 };

@@ -153,9 +153,9 @@ static struct tap_ccl_work named_work(const struct tap_attribution_kernel *kerne
 
 	work.function =
 		tap_ccl_function_named(kernel->operations[0].name->operation->name);
-	work.is_named = work.function && work.algorithm;
-	if (!work.is_named)
-		return work;
+	if (!work.function || !work.algorithm)
+		return (struct tap_ccl_work){.root = -1};
+	work.is_named = true;
 	work.version = version;
 	if (kernel->blocks && kernel->blocks <= 64)
 		work.channel_mask = UINT64_MAX >> (64 - kernel->blocks);

@@ -282,7 +282,7 @@ static enum tap_known judge(const struct tap_candidate_world *world,
 			       about->from->is_decoded && about->to->is_decoded &&
 			       route->messages.first->facts.channel >= 0 &&
 			       tap_run_count_is_ruled(about->count) &&
-			       found->count == rule->messages &&
+			       found->count == rule->messages && !rule->is_vague &&
 			       has_right_bytes(rule, found)
 		       ? TAP_KNOWN_DECODED
 		       : TAP_KNOWN_INFERRED;

@@ -90,8 +90,9 @@ static void settle(struct tap_run_count *count)
 /* Whether the kernel's name may be that of other algorithms. */
 static bool is_shared_name(const struct tap_ccl_work *work)
 {
-	return work->version >= 21900 && work->algorithm == TAP_CCL_RING &&
-	       work->function != TAP_CCL_BROADCAST && work->function != TAP_CCL_REDUCE;
+	return work->is_named && work->version >= 21900 &&
+	       work->algorithm == TAP_CCL_RING && work->function != TAP_CCL_BROADCAST &&
+	       work->function != TAP_CCL_REDUCE;
 }
 
 /*
@@ -126,6 +127,14 @@ static void find_options(struct tap_run_count *count)
 			      (is_shared_name(&work) || count->place.channel < 0)
 				      << TAP_CCL_NO_PROTOCOL;
 	settle(count);
+}
+
+/* What it may have over a connection that is not of its algorithm. */
+static uint64_t most_of_others(const struct tap_run_count *count)
+{
+	return is_left(count, TAP_CCL_NO_PROTOCOL)
+		       ? count->options[TAP_CCL_NO_PROTOCOL].most_messages
+		       : 0;
 }
 
 /* Leaves these alone; returns whether there were others. */
@@ -290,7 +299,7 @@ void tap_run_count_expect(struct tap_run_count *count, struct tap_net_run *run)
 		if (use != TAP_USE_YES)
 			run->least = 0;
 		if (use == TAP_USE_NO)
-			run->most = 0;
+			run->most = most_of_others(count);
 	} else {
 		run->least = 0;
 		run->most = TAP_RUN_UNKNOWN;
@@ -340,7 +349,8 @@ static bool learn_use(const struct tap_run_count *count, uint64_t least, uint64_
 	else if (count->options_left)
 		has_some = merge_options(count).messages;
 	else /* Whatever their number is: the kernel has no other algorithm. */
-		has_some = least && count->is_collective && count->work.algorithm;
+		has_some = least && count->is_collective && count->work.algorithm &&
+			   !is_shared_name(&count->work);
 	if (!has_some)
 		return false;
 	if (least)
@@ -423,7 +433,10 @@ bool tap_run_count_blame(struct tap_run_count *count, const struct tap_net_run *
 	if (expected.least <= most && least <= expected.most &&
 	    !(count->has_rule && least && most < count->rule.messages))
 		return false;
-	if (count->options_left) {
+	if (count->options_left && *use == TAP_USE_NO &&
+	    least <= merge_options(count).most_messages) {
+		*use = TAP_USE_YES;
+	} else if (count->options_left) {
 		tap_run_count_drop_rule(count);
 	} else if (!count->has_rule) {
 		count->is_irregular = true;
