@@ -51,6 +51,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/ascribed-occasion \
 	tests/golden/traces/ascribed-replay \
 	tests/golden/traces/ascribed-ring-group \
+	tests/golden/traces/ascribed-ring-name \
 	tests/golden/traces/ascribed-shared \
 	tests/golden/traces/ascribed-unobserved \
 	tests/golden/traces/audit \
