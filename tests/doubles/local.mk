@@ -27,6 +27,7 @@ mini_nccl_c = tests/doubles/nccl/api.c tests/doubles/nccl/api_comm.c \
 	tests/doubles/nccl/bootstrap.c tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/choice.c tests/doubles/nccl/comm.c \
 	tests/doubles/nccl/connect.c tests/doubles/nccl/copies.c \
+	tests/doubles/nccl/cut_2_18.c \
 	tests/doubles/nccl/cut_collectives.c \
 	tests/doubles/nccl/cut_transfers.c tests/doubles/nccl/delay.c \
 	tests/doubles/nccl/device.c \
@@ -72,6 +73,7 @@ mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/arguments.h \
 	tests/doubles/nccl/arguments_work.h \
 	tests/doubles/nccl/arithmetic.h tests/doubles/nccl/choice.h \
 	tests/doubles/nccl/copies.h tests/doubles/nccl/copy_engines.h \
+	tests/doubles/nccl/cut.h \
 	tests/doubles/nccl/device.h tests/doubles/nccl/window.h \
 	tests/doubles/nccl/symmetric.def tests/doubles/nccl/symmetric.h \
 	tests/doubles/nccl/symmetric_choice.h \

@@ -9,7 +9,8 @@ doubles_tests = tests/doubles_tests/test_cuda tests/doubles_tests/test_cuda_log 
 	tests/doubles_tests/test_lost tests/doubles_tests/test_posters \
 	tests/doubles_tests/test_profiled tests/doubles_tests/test_regions \
 	tests/doubles_tests/test_virtual tests/doubles_tests/test_windows
-doubles_scripts = tests/doubles_tests/test_allreduce.sh tests/doubles_tests/test_forms.sh \
+doubles_scripts = tests/doubles_tests/test_allreduce.sh tests/doubles_tests/test_chunks.sh \
+	tests/doubles_tests/test_forms.sh \
 	tests/doubles_tests/test_headers.sh tests/doubles_tests/test_cuda_programs.sh \
 	tests/doubles_tests/test_cupti_real.sh tests/doubles_tests/test_interface.sh \
 	tests/doubles_tests/test_knobs.sh tests/doubles_tests/test_matrix.sh tests/doubles_tests/test_nccl_verbs.sh \
@@ -19,6 +20,7 @@ doubles_scripts = tests/doubles_tests/test_allreduce.sh tests/doubles_tests/test
 	tests/doubles_tests/test_ras.sh tests/doubles_tests/test_sanitized.sh \
 	tests/doubles_tests/test_symmetric.sh tests/doubles_tests/test_verbs_programs.sh
 doubles_tested = tests/doubles_tests/programs/arguments \
+	tests/doubles_tests/programs/collectives \
 	tests/doubles_tests/programs/configuration \
 	tests/doubles_tests/programs/cupti_probe tests/doubles_tests/programs/forms \
 	tests/doubles_tests/programs/messages
@@ -48,6 +50,7 @@ EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c \
 	tests/doubles_tests/expect/windows.py \
 	tests/doubles_tests/ranks.h tests/doubles_tests/programs/arguments.c \
 	tests/doubles_tests/programs/forms.c tests/doubles_tests/programs/met_launch.h \
+	tests/doubles_tests/programs/collectives.c \
 	tests/doubles_tests/programs/messages.c \
 	tests/doubles_tests/programs/cupti_layouts.c \
 	tests/doubles_tests/programs/cupti_probe.c tests/doubles_tests/test_cupti.c \
@@ -232,7 +235,9 @@ tests/doubles_tests/netib/netib: $(netib_c) $(netib_h)
 tests/doubles_tests/programs/forms: tests/doubles_tests/programs/forms.c \
 		tests/doubles_tests/programs/met_launch.h
 tests/doubles_tests/programs/messages: tests/doubles_tests/programs/messages.c
-tests/doubles_tests/programs/forms tests/doubles_tests/programs/messages: \
+tests/doubles_tests/programs/collectives: tests/doubles_tests/programs/collectives.c
+tests/doubles_tests/programs/collectives tests/doubles_tests/programs/forms \
+		tests/doubles_tests/programs/messages: \
 		$(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-pthread -rdynamic \

@@ -147,10 +147,10 @@ static void set_coll_2_18(const struct ncclComm *comm, const struct mini_coll *c
 		.send = coll->op->send,
 		.recv = coll->op->recv,
 		.count = coll->count,
-		.last_chunk = coll->chunks[MINI_LAST],
+		.last_chunk = coll->last_chunk,
 		.root = (uint32_t) coll->op->root,
-		.part = (uint8_t) (channel - coll->first_channel),
-		.channels = (uint8_t) (coll->last_channel - coll->first_channel + 1),
+		.part = coll->places[channel],
+		.channels = (uint8_t) coll->shares,
 		.operator_argument = mini_operator_argument(&coll->op->operation),
 	};
 	set_flags(comm, coll, to->flags);
@@ -173,7 +173,7 @@ static void set_coll(const struct ncclComm *comm, const struct mini_coll *coll,
 		.operator_argument = mini_operator_argument(&coll->op->operation),
 		.chunk_count = chunk / type_size & 0x1ffffff,
 		.work_count = count & 0x7fffffffffULL,
-		.last_chunk_count = chunk / type_size & 0x1ffffff,
+		.last_chunk_count = mini_coll_last_chunk(comm, coll, channel) & 0x1ffffff,
 		.work_offset = begin & 0x7fffffffffULL,
 	};
 	set_flags(comm, coll, to->flags);

@@ -104,34 +104,73 @@ static void choose_way(const struct ncclComm *comm, const struct mini_op *op,
 	}
 }
 
-/* Fewer channels, then fewer threads, where each would have little to do. */
-static void choose_size(const struct ncclComm *comm, struct mini_choice *choice,
-			size_t bytes)
+static size_t most_threads(const struct mini_choice *choice)
 {
-	size_t threads = choice->protocol == MINI_LL128 ? 640 : 512;
+	return choice->protocol == MINI_LL128 ? 640 : 512;
+}
+
+/* Bytes that are worth a thread. */
+static size_t threshold_of(const struct ncclComm *comm, const struct mini_choice *choice)
+{
 	size_t threshold = choice->protocol == MINI_SIMPLE ? 64 : 8;
 
 	if (choice->algorithm == MINI_RING && choice->protocol == MINI_LL)
 		threshold *= (size_t) comm->nranks;
-	choice->channels = comm->channels;
-	while (choice->channels > 1 &&
-	       bytes < (size_t) choice->channels * threads * threshold)
-		choice->channels--;
+	return threshold;
+}
+
+static int fewer_channels(const struct ncclComm *comm, const struct mini_choice *choice,
+			  size_t bytes, int channels)
+{
+	size_t threads = most_threads(choice);
+	size_t threshold = threshold_of(comm, choice);
+
+	while (channels > 1 && bytes < (size_t) channels * threads * threshold)
+		channels--;
+	return channels;
+}
+
+/*
+ * Trees have all threads from 2.22 on, before that with SIMPLE four warps more for what
+ * is split between up and down (NCCL 2.18.3, enqueue.cc:1189-1222; 2.21.5,
+ * enqueue.cc:1566-1619; 2.22.3, enqueue.cc:1649-1655).
+ */
+static size_t tree_threads(size_t threads, enum mini_protocol protocol)
+{
+	if (mini_release() >= 22200)
+		return MOST_THREADS;
+	return protocol == MINI_SIMPLE ? threads + 4 * WARP : threads;
+}
+
+/* Fewer channels, then fewer threads, where each would have little to do. */
+static void choose_size(const struct ncclComm *comm, struct mini_choice *choice,
+			size_t bytes, int channels)
+{
+	size_t threads = most_threads(choice);
+	size_t threshold = threshold_of(comm, choice);
+
+	choice->channels = fewer_channels(comm, choice, bytes, channels);
 	while (bytes < (size_t) choice->channels * threads * threshold &&
 	       threads % 128 == 0)
 		threads /= 2;
 	/* One warp more keeps the others in step. */
-	if (choice->protocol == MINI_SIMPLE)
+	if (choice->algorithm == MINI_TREE)
+		threads = tree_threads(threads, choice->protocol);
+	else if (choice->protocol == MINI_SIMPLE)
 		threads += WARP;
 	if (threads < 3 * WARP)
 		threads = 3 * WARP;
-	if (choice->algorithm == MINI_TREE)
-		threads = MOST_THREADS;
 	choice->warps = (int) (threads / WARP);
 }
 
+int mini_choose_channels(const struct ncclComm *comm, const struct mini_choice *choice,
+			 size_t bytes)
+{
+	return fewer_channels(comm, choice, bytes, comm->channels);
+}
+
 bool mini_choose(const struct ncclComm *comm, const struct mini_op *op, size_t bytes,
-		 int operations, struct mini_choice *choice)
+		 int operations, int channels, struct mini_choice *choice)
 {
 	*choice = (struct mini_choice){.algorithm = MINI_NO_ALGORITHM};
 	choose_way(comm, op, bytes, operations, choice);
@@ -142,6 +181,6 @@ bool mini_choose(const struct ncclComm *comm, const struct mini_op *op, size_t b
 		choice->algorithm = MINI_RING;
 		choice->protocol = MINI_SIMPLE;
 	}
-	choose_size(comm, choice, bytes);
+	choose_size(comm, choice, bytes, channels);
 	return true;
 }

@@ -18,9 +18,13 @@ struct mini_choice {
 
 /*
  * For that many bytes, which may be those of several operations of one kind, where each
- * channel has so many operations one after another.  False when nothing is allowed.
+ * channel has so many operations one after another; of that many channels at most.  False
+ * when nothing is allowed.
  */
 bool mini_choose(const struct ncclComm *comm, const struct mini_op *op, size_t bytes,
-		 int operations, struct mini_choice *choice);
+		 int operations, int channels, struct mini_choice *choice);
+/* How many channels it would have with what is chosen. */
+int mini_choose_channels(const struct ncclComm *comm, const struct mini_choice *choice,
+			 size_t bytes);
 
 #endif

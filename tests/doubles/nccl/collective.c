@@ -11,11 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static size_t divide_up(size_t a, size_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
@@ -37,8 +32,21 @@ static size_t block_of(const struct mini_strand *strand)
 	return strand->op->count * mini_type_size(strand->op->type) / strand->type_size;
 }
 
-/* A loop of an all-reduce has a chunk for each rank; those of the last one are shorter.
- */
+/* Where a chunk of the number-th loop lies, and how much it has; false at the end. */
+static bool find_chunk(const struct mini_strand *strand, size_t number, size_t which,
+		       size_t *ret_at, struct mini_primitive *p)
+{
+	struct mini_loop loop;
+
+	if (!mini_coll_loop(strand->comm, strand->coll, strand->channel, number, &loop))
+		return false;
+	/* One that has nothing may lie behind all. */
+	*ret_at = smaller(loop.begin + which * loop.stride, loop.end);
+	p->count = smaller(loop.chunk, loop.end - *ret_at);
+	return true;
+}
+
+/* A loop of an all-reduce has a chunk for each rank. */
 static bool plan_ring_all_reduce(const struct mini_strand *strand, size_t number,
 				 struct mini_primitive *p)
 {
@@ -46,22 +54,12 @@ static bool plan_ring_all_reduce(const struct mini_strand *strand, size_t number
 	size_t own = (size_t) strand->comm->topology->ring_index;
 	size_t per_loop = 2 * n - 1;
 	size_t j = number % per_loop;
-	size_t offset = number / per_loop * n * strand->chunk;
-	size_t grain = 16 / strand->type_size;
-	size_t chunk = strand->chunk;
-	size_t which;
-	size_t rest;
+	/* The own chunk is complete half way round. */
+	size_t which = (j < n ? own + n - 1 - j : own + 2 * n - 1 - j) % n;
 	size_t at;
 
-	if (offset >= strand->count)
+	if (!find_chunk(strand, number / per_loop, which, &at, p))
 		return false;
-	rest = strand->count - offset;
-	if (rest < n * chunk)
-		chunk = divide_up(divide_up(rest, n), grain) * grain;
-	/* The own chunk is complete half way round. */
-	which = (j < n ? own + n - 1 - j : own + 2 * n - 1 - j) % n;
-	at = strand->begin + offset + which * chunk;
-	p->count = which * chunk < rest ? smaller(chunk, rest - which * chunk) : 0;
 	p->receives = j > 0;
 	p->sends = j < per_loop - 1;
 	p->is_last = j == n - 1;
@@ -69,18 +67,6 @@ static bool plan_ring_all_reduce(const struct mini_strand *strand, size_t number
 		p->source = source_at(strand, at);
 	if (j >= n - 1)
 		p->target = target_at(strand, at);
-	return true;
-}
-
-/* The offset of the number-th primitive of those that do one chunk; false at the end. */
-static bool find_chunk(const struct mini_strand *strand, size_t number, size_t per_chunk,
-		       size_t *ret_offset, struct mini_primitive *p)
-{
-	*ret_offset = number / per_chunk * strand->chunk;
-	if (*ret_offset >= strand->count)
-		return false;
-	p->count = smaller(strand->chunk, strand->count - *ret_offset);
-	*ret_offset += strand->begin;
 	return true;
 }
 
@@ -92,7 +78,7 @@ static bool plan_ring_all_gather(const struct mini_strand *strand, size_t number
 	size_t rank = (size_t) strand->comm->topology->ring[(n - j) % n];
 	size_t offset;
 
-	if (!find_chunk(strand, number, n, &offset, p))
+	if (!find_chunk(strand, number / n, 0, &offset, p))
 		return false;
 	p->receives = j > 0;
 	p->sends = j < n - 1;
@@ -110,7 +96,7 @@ static bool plan_ring_reduce_scatter(const struct mini_strand *strand, size_t nu
 	size_t rank = (size_t) strand->comm->topology->ring[n - 1 - j];
 	size_t offset;
 
-	if (!find_chunk(strand, number, n, &offset, p))
+	if (!find_chunk(strand, number / n, 0, &offset, p))
 		return false;
 	p->receives = j > 0;
 	p->sends = j < n - 1;
@@ -127,7 +113,7 @@ static bool plan_chunk(const struct mini_strand *strand, size_t number,
 {
 	size_t offset;
 
-	if (!find_chunk(strand, number, 1, &offset, p))
+	if (!find_chunk(strand, number, 0, &offset, p))
 		return false;
 	p->source = source_at(strand, offset);
 	p->target = target_at(strand, offset);
@@ -214,8 +200,8 @@ static struct mini_strand *create(struct ncclComm *comm, const struct mini_coll 
 	strand->slice_steps = mini_slice_steps(op);
 	strand->slices = mini_chunk_steps(op) / strand->slice_steps;
 	strand->slice_room = step / strand->type_size * (size_t) strand->slice_steps;
-	mini_coll_part(coll, channel, &strand->begin, &strand->count, &strand->chunk);
-	strand->chunk /= strand->type_size;
+	strand->coll = coll;
+	strand->channel = channel;
 	strand->next = *strands;
 	*strands = strand;
 	return strand;

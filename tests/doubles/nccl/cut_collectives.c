@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How collectives are put in order, and divided among channels and into chunks
- * (NCCL 2.28.9, enqueue.cc:353-480, 520-735 and 1979-2150).
+ * How collectives are put in order, and divided among channels and into chunks, by what
+ * all releases have in common and by the rules since 2.20 (NCCL 2.28.9,
+ * enqueue.cc:353-480, 520-735 and 1979-2150).
  */
-#include "work.h"
+#include "cut.h"
 
 #include "choice.h"
 #include "comm.h"
+#include "release.h"
 #include "settings.h"
 #include "reduce.h"
 
@@ -19,21 +21,6 @@ enum {
 	SIZE_BITS = 2,
 	KIB = 1 << 10
 };
-
-static size_t divide_up(size_t a, size_t b)
-{
-	return (a + b - 1) / b;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
 
 /* How often each byte of the operation's count goes over a channel. */
 static size_t traffic_per_byte(const struct ncclComm *comm, const struct mini_op *op)
@@ -91,10 +78,13 @@ static struct mini_work *sort_by_size(struct mini_work *works)
 	return sorted;
 }
 
-static bool is_alike(const struct mini_coll *a, const struct mini_coll *b)
+/* In 2.18 the least and the most have operators of their own. */
+bool mini_colls_are_alike(const struct mini_coll *a, const struct mini_coll *b)
 {
 	return a->op->function == b->op->function && a->type == b->type &&
-	       a->op->operation.kind == b->op->operation.kind;
+	       a->op->operation.kind == b->op->operation.kind &&
+	       (mini_release() >= 21900 ||
+		a->op->operation.is_max == b->op->operation.is_max);
 }
 
 /*
@@ -114,7 +104,7 @@ static struct mini_work *sort_by_kind(struct mini_work *works)
 
 		while (*place) {
 			work = *place;
-			if (!is_alike(&work->coll, kind)) {
+			if (!mini_colls_are_alike(&work->coll, kind)) {
 				place = &work->next;
 				continue;
 			}
@@ -129,7 +119,7 @@ static struct mini_work *sort_by_kind(struct mini_work *works)
 	return sorted;
 }
 
-static size_t whole_bytes(const struct ncclComm *comm, const struct mini_coll *coll)
+size_t mini_whole_bytes(const struct ncclComm *comm, const struct mini_coll *coll)
 {
 	return coll->count * mini_type_size(coll->type) * whole_per_byte(comm, coll->op);
 }
@@ -146,11 +136,12 @@ static bool choose(struct ncclComm *comm, struct mini_work *works, int count)
 	while (first) {
 		bytes = 0;
 		for (work = first;
-		     work && is_alike(&work->coll, &first->coll) &&
+		     work && mini_colls_are_alike(&work->coll, &first->coll) &&
 		     (work == first || work->coll.traffic < 4 * first->coll.traffic);
 		     work = work->next)
-			bytes += whole_bytes(comm, &work->coll);
-		if (!mini_choose(comm, first->coll.op, bytes, operations, &choice))
+			bytes += mini_whole_bytes(comm, &work->coll);
+		if (!mini_choose(comm, first->coll.op, bytes, operations, comm->channels,
+				 &choice))
 			return false;
 		for (; first != work; first = first->next) {
 			first->coll.op->algorithm = choice.algorithm;
@@ -183,6 +174,8 @@ bool mini_colls_prepare(struct ncclComm *comm, struct mini_work **works)
 				traffic_per_byte(comm, coll->op);
 		count++;
 	}
+	if (mini_release() < 22000)
+		return mini_choose_2_18(comm, *works);
 	if (!mini_number(SET_MININCCL_CALL_ORDER))
 		*works = sort_by_kind(sort_by_size(*works));
 	return choose(comm, *works, count);
@@ -194,13 +187,15 @@ void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
 	size_t traffic = 0;
 	int channels = 0;
 
+	*cutter = (struct mini_cutter){.comm = comm, .most_channels = comm->channels};
+	if (mini_release() < 22000)
+		return;
 	for (; count > 0; count--, works = works->next) {
 		traffic += larger(LEAST_TRAFFIC, works->coll.traffic);
 		channels += works->coll.most_channels;
 	}
 	if (channels > comm->channels)
 		channels = comm->channels;
-	*cutter = (struct mini_cutter){.comm = comm, .most_channels = comm->channels};
 	if (channels > 0)
 		cutter->traffic_per_channel =
 			larger(LEAST_TRAFFIC, traffic / (size_t) channels);
@@ -300,18 +295,44 @@ int mini_slice_steps(const struct mini_op *op)
 	return steps < chunk_steps && chunk_steps % steps == 0 ? steps : chunk_steps;
 }
 
-/* A tree with LL128 has smaller chunks where there are few. */
-static size_t tree_chunk(const struct ncclComm *comm, size_t chunk, size_t bytes)
+/* How many chunks of the counted data a channel has in a loop. */
+size_t mini_loop_chunks(const struct ncclComm *comm, const struct mini_op *op)
+{
+	return op->algorithm == MINI_RING && op->function == MINI_ALL_REDUCE
+		       ? (size_t) comm->nranks
+		       : 1;
+}
+
+size_t mini_tree_chunk(const struct ncclComm *comm, size_t chunk, size_t bytes,
+		       size_t channels)
 {
 	int nodes = comm->topology->nnodes;
 	float ranks = (float) comm->nranks / (float) nodes;
 	float steps = 1 + (float) log2_of((size_t) nodes) + 0.1f * ranks;
 
-	while ((float) (bytes / chunk) < steps * 64 / ranks && chunk > 131072)
+	while ((float) (bytes / (channels * chunk)) < steps * 64 / ranks &&
+	       chunk > 131072)
 		chunk /= 2;
-	while ((float) (bytes / chunk) < steps * 16 / ranks && chunk > 32768)
+	while ((float) (bytes / (channels * chunk)) < steps * 16 / ranks && chunk > 32768)
 		chunk /= 2;
 	return chunk;
+}
+
+size_t mini_steps_room(enum mini_protocol protocol, int steps)
+{
+	size_t step = mini_protocol_buffer(protocol) / MINI_STEPS;
+	size_t grain = mini_protocol_grain(protocol);
+	size_t room = mini_protocol_room(protocol, step * (size_t) steps);
+
+	return protocol == MINI_SIMPLE ? room : room / grain * grain;
+}
+
+size_t mini_divided_chunk(const struct mini_op *op, size_t chunk)
+{
+	size_t divisor = (size_t) mini_number(SET_MININCCL_CHUNK_DIVISOR);
+	size_t grain = mini_protocol_grain(op->protocol);
+
+	return divisor == 1 ? chunk : larger(chunk / divisor / grain, 1) * grain;
 }
 
 static size_t chunk_of(const struct ncclComm *comm, const struct mini_coll *coll,
@@ -326,8 +347,8 @@ static size_t chunk_of(const struct ncclComm *comm, const struct mini_coll *coll
 		count * mini_type_size(coll->type) * whole_per_byte(comm, coll->op);
 
 	if (coll->op->algorithm == MINI_TREE && protocol == MINI_LL128)
-		chunk = tree_chunk(comm, chunk, bytes);
-	chunk /= (size_t) mini_number(SET_MININCCL_CHUNK_DIVISOR);
+		chunk = mini_tree_chunk(comm, chunk, bytes, 1);
+	chunk = mini_divided_chunk(coll->op, chunk);
 	return larger(chunk / grain, 1) * grain;
 }
 
@@ -337,8 +358,14 @@ void mini_cutter_cut(struct mini_cutter *cutter, struct mini_coll *coll)
 	size_t *rest;
 	int i;
 
+	if (mini_release() < 22000) {
+		mini_cut_2_18(cutter, coll);
+		return;
+	}
 	measure(cutter, coll, &cells);
 	divide(cutter, &cells);
+	/* 16 bytes (device/all_reduce.h:26). */
+	coll->grain = 16 / mini_type_size(coll->type);
 	coll->first_channel = cutter->channel;
 	coll->last_channel =
 		cutter->channel + (int) cells.middle_channels + (cells.last != 0);
@@ -362,6 +389,11 @@ void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin
 	int part = MINI_MIDDLE;
 
 	*ret_begin = 0;
+	if (coll->shares) {
+		*ret_count = coll->count;
+		*ret_chunk = coll->chunks[MINI_FIRST];
+		return;
+	}
 	if (channel == coll->first_channel)
 		part = MINI_FIRST;
 	else
@@ -374,11 +406,54 @@ void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin
 	*ret_chunk = coll->chunks[part];
 }
 
+/* A loop of a ring all-reduce has a chunk for each rank, the last one shorter ones. */
+static size_t loop_chunk(const struct mini_coll *coll, size_t chunks, size_t chunk,
+			 size_t rest)
+{
+	if (chunks == 1 || rest >= chunks * chunk)
+		return chunk;
+	return smaller(chunk, round_up(divide_up(rest, chunks), coll->grain));
+}
+
+bool mini_coll_loop(const struct ncclComm *comm, const struct mini_coll *coll,
+		    int channel, size_t number, struct mini_loop *loop)
+{
+	size_t chunks = mini_loop_chunks(comm, coll->op);
+	size_t begin;
+	size_t count;
+	size_t chunk;
+	size_t at;
+
+	if (coll->shares)
+		return mini_loop_2_18(comm, coll, channel, number, loop);
+	mini_coll_part(coll, channel, &begin, &count, &chunk);
+	chunk /= mini_type_size(coll->type);
+	at = number * chunks * chunk;
+	if (at >= count)
+		return false;
+	chunk = loop_chunk(coll, chunks, chunk, count - at);
+	*loop = (struct mini_loop){begin + at, chunk, chunk, begin + count};
+	return true;
+}
+
+size_t mini_coll_last_chunk(const struct ncclComm *comm, const struct mini_coll *coll,
+			    int channel)
+{
+	size_t chunks = mini_loop_chunks(comm, coll->op);
+	size_t begin;
+	size_t count;
+	size_t chunk;
+
+	mini_coll_part(coll, channel, &begin, &count, &chunk);
+	chunk /= mini_type_size(coll->type);
+	return loop_chunk(coll, chunks, chunk, count % (chunks * chunk));
+}
+
+/* Before 2.20 as many on each channel, also where it has nothing in a loop. */
 int mini_coll_steps(const struct ncclComm *comm, const struct mini_coll *coll,
 		    int channel)
 {
 	const struct mini_op *op = coll->op;
-	size_t chunks_per_loop = 1;
 	size_t steps_per_loop = 1;
 	size_t begin;
 	size_t count;
@@ -387,12 +462,11 @@ int mini_coll_steps(const struct ncclComm *comm, const struct mini_coll *coll,
 
 	mini_coll_part(coll, channel, &begin, &count, &chunk);
 	if (op->algorithm == MINI_RING && op->function != MINI_BROADCAST &&
-	    op->function != MINI_REDUCE) {
-		chunks_per_loop = (size_t) comm->nranks;
+	    op->function != MINI_REDUCE)
 		steps_per_loop = (size_t) (comm->nranks - 1) *
 				 (op->function == MINI_ALL_REDUCE ? 2 : 1);
-	}
-	loop = chunks_per_loop * chunk;
-	count *= mini_type_size(coll->type) * whole_per_byte(comm, op);
+	loop = chunk / mini_type_size(coll->type) * mini_loop_chunks(comm, op);
+	if (coll->shares)
+		loop *= (size_t) coll->shares;
 	return (int) (divide_up(count, loop) * steps_per_loop) * mini_chunk_steps(op);
 }

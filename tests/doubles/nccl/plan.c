@@ -198,8 +198,7 @@ static int schedule_colls(struct planner *planner, struct mini_plan *plan)
 
 		work = planner->colls;
 		mini_cutter_cut(&cutter, &work->coll);
-		channels = (unsigned int) (work->coll.last_channel -
-					   work->coll.first_channel + 1);
+		channels = (unsigned int) __builtin_popcountll(work->coll.op->channels);
 		if (!mini_launch_fits(plan->launch, channels, mini_coll_bytes())) {
 			cutter = before;
 			work->coll.op->channels = 0;

@@ -44,7 +44,10 @@ struct mini_strand {
 	/* Which primitive comes as the number-th; false when there is none any more. */
 	bool (*plan)(const struct mini_strand *strand, size_t number,
 		     struct mini_primitive *ret_primitive);
-	/* Of the data: elements. */
+	/* Of a collective, which says loop by loop what the channel has. */
+	const struct mini_coll *coll;
+	int channel;
+	/* Of a transfer's data: bytes. */
 	size_t begin;
 	size_t count;
 	size_t chunk;

@@ -26,6 +26,25 @@ struct mini_coll {
 	/* Elements of a channel, and bytes of a chunk. */
 	size_t counts[MINI_PARTS];
 	size_t chunks[MINI_PARTS];
+	/* From 2.20 on: elements of which the chunks of a last loop are a multiple. */
+	size_t grain;
+	/*
+	 * Before 2.20 all channels have a share of each loop: how many they are, which of
+	 * them each one is, and what NCCL says of the chunks of the last loop, in
+	 * elements.
+	 */
+	int shares;
+	uint8_t places[MINI_MAX_CHANNELS];
+	size_t last_chunk;
+};
+
+/* Of one loop: the chunks of a channel, in elements; none reaches beyond the end. */
+struct mini_loop {
+	size_t begin;
+	/* From one to the next. */
+	size_t stride;
+	size_t chunk;
+	size_t end;
 };
 
 /* One direction of a transfer; no operation: nothing to do. */
@@ -69,9 +88,18 @@ struct mini_work {
 	struct mini_pair pair;
 };
 
-/* What of a collective a channel has: elements, and bytes of a chunk. */
+/*
+ * What of a collective a channel has: elements, and bytes of a chunk.  Before 2.20 each
+ * has a share of all.
+ */
 void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin,
 		    size_t *ret_count, size_t *ret_chunk);
+/* False where the channel has no such loop any more, which are counted from 0. */
+bool mini_coll_loop(const struct ncclComm *comm, const struct mini_coll *coll,
+		    int channel, size_t number, struct mini_loop *loop);
+/* Elements of the chunks of a channel's last loop, as the kernel is told from 2.20 on. */
+size_t mini_coll_last_chunk(const struct ncclComm *comm, const struct mini_coll *coll,
+			    int channel);
 /* Without bytes beyond its channels. */
 struct mini_share mini_side_share(const struct mini_side *side, int part);
 
@@ -95,6 +123,8 @@ struct mini_cutter {
 	size_t traffic;
 	int most_channels;
 	int channel;
+	/* Before 2.20: bytes that the channels have so far. */
+	size_t loads[MINI_MAX_CHANNELS];
 };
 void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
 		       const struct mini_work *works, int count);
