@@ -27,7 +27,7 @@ mini_nccl_c = tests/doubles/nccl/api.c tests/doubles/nccl/api_comm.c \
 	tests/doubles/nccl/bootstrap.c tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/choice.c tests/doubles/nccl/comm.c \
 	tests/doubles/nccl/connect.c tests/doubles/nccl/copies.c \
-	tests/doubles/nccl/cut_2_18.c \
+	tests/doubles/nccl/cut_2_18.c tests/doubles/nccl/cut_2_20.c \
 	tests/doubles/nccl/cut_collectives.c \
 	tests/doubles/nccl/cut_transfers.c tests/doubles/nccl/delay.c \
 	tests/doubles/nccl/device.c \

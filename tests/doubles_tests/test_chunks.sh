@@ -107,11 +107,34 @@ chunks "the channels with least" 2.18.3 "ring simple 3" "r30000 r30000 r1000" 1 
     "1: 1x21696 1x0 1x32768 1x0; 2: 1x32768 1x0 1x32768 1x0"
 chunks "and the next one" 2.18.3 "ring simple 3" "r30000 r30000 r1000" 2 "0: 2x0 1x4000 1x0"
 
+# 2.20 and 2.21, where channels are filled up one after another.
+#
+# 24800 / 3 in whole 16 bytes is 8272, or 2068, in whole 512 * 2 3072; twice, and 56 are left.
+# Chunks are of whole 1024, too: 3072 / 2 makes 2048 and 1024; 56 are one, and the other empty.
+chunks "a ring with LL" 2.20.5 "ring ll 3" r6200 0 \
+    "0: 1x8192 1x16384; 1: 1x8192 1x16384; 2: 1x0 1x448"
+# 12292 / 3 is 8192 in whole 4096; twice that is more than there is, and the third has no part.
+chunks "an all-gather with LL" 2.21.5 "ring ll 3" g3073 0 "0: 1x16384; 1: 1x8208"
+# 700004 / 3 in whole 16 is 233344, or 58336, in whole 480 / 4 * 20 = 2400 60000; then 55001.
+chunks "a reduce-scatter with LL128" 2.21.5 "ring ll128 3" s175001 0 \
+    "0: 1x256000; 1: 1x256000; 2: 1x235520"
+# As by 2.18, but in other places.  1400016 bytes are 350208 in whole 4096 bytes; chunks likewise.
+chunks "a ring with SIMPLE" 2.21.5 "ring simple 2" r700001 0 \
+    "0: 4x350208; 1: 1x349440 1x349316 2x350208"
+# The larger one is first: of 2000016 bytes a channel, in whole 2400, it has 501600 on channel 0 and
+# 198401 on 1, where all of the other has room.  That counts as two channels in 2.20, as both
+# together, and has chunks of 36000 bytes as 4000004 / (2 * 72000) = 27 is less than 2.1 * 16; in
+# 2.21 as one by its own 1200000, and 4000004 / 72000 = 55 is not.
+chunks "a tree with LL128 in a group" 2.20.5 "tree ll128 2" "r300000 r700001" 0 \
+    "1: 33x38912 1x14336"
+chunks "a tree with LL128 in a group" 2.21.5 "tree ll128 2" "r300000 r700001" 0 \
+    "1: 16x77824 1x51200"
+
 # What no NCCL does, on one channel, by all rules: 700001 are one loop of two chunks of 524288, each
 # in two messages of two steps; two loops of 2 * 262144; or six of 2 * 65536.
 mutant() # MESSAGES SETTING
 {
-    for release in 2.18.3 2.19.4 2.30.7; do
+    for release in 2.18.3 2.20.5 2.21.5 2.30.7; do
         rm -rf "$truth"
         mkdir "$truth"
         check "$2 by $release: all values are right" env MININCCL_RELEASE=$release NCCL_ALGO=ring \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the rules have in common by which releases put collectives in order and cut them:
- * those of 2.18 and 2.19 (cut_2_18.c), and of all later ones (cut_collectives.c, which
- * asks the other).
+ * those of 2.18 and 2.19 (cut_2_18.c), of 2.20 and 2.21 (cut_2_20.c), and of all later
+ * ones (cut_collectives.c, which asks the others).
  */
 #ifndef MINI_NCCL_CUT_H
 #define MINI_NCCL_CUT_H
@@ -51,5 +51,10 @@ bool mini_choose_2_18(struct ncclComm *comm, struct mini_work *works);
 void mini_cut_2_18(struct mini_cutter *cutter, struct mini_coll *coll);
 bool mini_loop_2_18(const struct ncclComm *comm, const struct mini_coll *coll,
 		    int channel, size_t number, struct mini_loop *loop);
+
+struct mini_work *mini_sort_2_20(struct mini_work *works);
+bool mini_choose_2_20(struct ncclComm *comm, struct mini_work *works);
+void mini_cutter_begin_2_20(struct mini_cutter *cutter, const struct mini_work *works);
+void mini_cut_2_20(struct mini_cutter *cutter, struct mini_coll *coll);
 
 #endif

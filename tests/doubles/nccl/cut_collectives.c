@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How collectives are put in order, and divided among channels and into chunks, by what
- * all releases have in common and by the rules since 2.20 (NCCL 2.28.9,
+ * all releases have in common and by the rules since 2.22 (NCCL 2.28.9,
  * enqueue.cc:353-480, 520-735 and 1979-2150).
  */
 #include "cut.h"
@@ -177,8 +177,10 @@ bool mini_colls_prepare(struct ncclComm *comm, struct mini_work **works)
 	if (mini_release() < 22000)
 		return mini_choose_2_18(comm, *works);
 	if (!mini_number(SET_MININCCL_CALL_ORDER))
-		*works = sort_by_kind(sort_by_size(*works));
-	return choose(comm, *works, count);
+		*works = mini_release() < 22200 ? mini_sort_2_20(*works)
+						: sort_by_kind(sort_by_size(*works));
+	return mini_release() < 22200 ? mini_choose_2_20(comm, *works)
+				      : choose(comm, *works, count);
 }
 
 void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
@@ -188,8 +190,11 @@ void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
 	int channels = 0;
 
 	*cutter = (struct mini_cutter){.comm = comm, .most_channels = comm->channels};
-	if (mini_release() < 22000)
+	if (mini_release() < 22200) {
+		if (mini_release() >= 22000)
+			mini_cutter_begin_2_20(cutter, works);
 		return;
+	}
 	for (; count > 0; count--, works = works->next) {
 		traffic += larger(LEAST_TRAFFIC, works->coll.traffic);
 		channels += works->coll.most_channels;
@@ -358,8 +363,11 @@ void mini_cutter_cut(struct mini_cutter *cutter, struct mini_coll *coll)
 	size_t *rest;
 	int i;
 
-	if (mini_release() < 22000) {
-		mini_cut_2_18(cutter, coll);
+	if (mini_release() < 22200) {
+		if (mini_release() < 22000)
+			mini_cut_2_18(cutter, coll);
+		else
+			mini_cut_2_20(cutter, coll);
 		return;
 	}
 	measure(cutter, coll, &cells);

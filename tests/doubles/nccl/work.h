@@ -36,6 +36,12 @@ struct mini_coll {
 	int shares;
 	uint8_t places[MINI_MAX_CHANNELS];
 	size_t last_chunk;
+	/*
+	 * In 2.20 and 2.21: how many channels the collectives of the group have together,
+	 * and bytes of all for which this one was chosen.
+	 */
+	int usable_channels;
+	size_t chosen_bytes;
 };
 
 /* Of one loop: the chunks of a channel, in elements; none reaches beyond the end. */
@@ -123,8 +129,11 @@ struct mini_cutter {
 	size_t traffic;
 	int most_channels;
 	int channel;
-	/* Before 2.20: bytes that the channels have so far. */
+	/* Before 2.22: bytes that the channels have so far, and should have. */
 	size_t loads[MINI_MAX_CHANNELS];
+	size_t most_load;
+	/* Of all that is not yet in a launch. */
+	size_t bytes;
 };
 void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
 		       const struct mini_work *works, int count);
