@@ -130,11 +130,28 @@ chunks "a tree with LL128 in a group" 2.20.5 "tree ll128 2" "r300000 r700001" 0 
 chunks "a tree with LL128 in a group" 2.21.5 "tree ll128 2" "r300000 r700001" 0 \
     "1: 16x77824 1x51200"
 
+# From 2.22 on, where a collective is of cells, of which each channel has a number.
+#
+# Of 16 bytes: 1550 cells, traffic 49600 / 3 = 16533 are 516 cells for the first channel and 517
+# for each other: 2064 = 2 * 1032 and 2068 = 1036 + 1032.
+chunks "cells of 16 bytes" 2.22.3 "ring ll 3" r6200 0 \
+    "0: 2x8256; 1: 1x8256 1x8288; 2: 1x8256 1x8288"
+# The smaller one is first and takes 8000 of 248000 / 3 = 82666: 2333 cells for the other, then
+# 2584 and 2583: 9332 = 4668 + 4664, 10336 = 2 * 5168, 10332 = 5168 + 5164.
+chunks "what is left of a channel" 2.22.3 "ring simple 3" "r30000 r1000" 0 \
+    "0: 1x18656 1x0 1x18672 1x0; 1: 1x20672 1x0 1x20672 1x0; 2: 1x20656 1x0 1x20672 1x0"
+# Of 16384 / 2 = 8192 bytes: 4 cells, and two for 16533: 4096 = 2 * 2048, 2104 = 2 * 1052.
+chunks "cells of the least traffic" 2.25.1 "ring ll 3" r6200 0 "0: 2x16384; 1: 2x8416"
+# LL counts four times: 2048 bytes, 13 cells, 5 for 66133: 2560 twice, and 1080.
+chunks "cells with LL" 2.28.9 "ring ll 3" r6200 0 "0: 2x10240; 1: 2x10240; 2: 2x4320"
+# Twice as large: 4096 bytes, 7 cells, 3 for 66144: 3072 twice, and 56.
+chunks "larger cells with LL" 2.30.7 "ring ll 3" r6200 0 "0: 2x12288; 1: 2x12288; 2: 2x224"
+
 # What no NCCL does, on one channel, by all rules: 700001 are one loop of two chunks of 524288, each
 # in two messages of two steps; two loops of 2 * 262144; or six of 2 * 65536.
 mutant() # MESSAGES SETTING
 {
-    for release in 2.18.3 2.20.5 2.21.5 2.30.7; do
+    for release in 2.18.3 2.20.5 2.21.5 2.22.3 2.30.7; do
         rm -rf "$truth"
         mkdir "$truth"
         check "$2 by $release: all values are right" env MININCCL_RELEASE=$release NCCL_ALGO=ring \

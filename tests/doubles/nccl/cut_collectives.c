@@ -15,12 +15,29 @@
 #include <stdlib.h>
 
 enum {
-	/* Less on a channel is not worth it. */
-	LEAST_TRAFFIC = 16 << 10,
+	/* Of a cell in 2.22. */
+	CELL_BYTES = 16,
 	/* Between two powers of two there are four sizes. */
 	SIZE_BITS = 2,
 	KIB = 1 << 10
 };
+
+/*
+ * Less traffic on a channel is not worth it (NCCL 2.22.3, enqueue.cc:614; 2.23.4,
+ * enqueue.cc:723; 2.29.2, enqueue.cc:576 and 609).
+ */
+static size_t least_traffic(void)
+{
+	if (mini_release() < 22300)
+		return 512;
+	return mini_release() < 22900 ? 16 << 10 : 32 << 10;
+}
+
+/* By how much more a byte with LL counts (NCCL 2.26.2, enqueue.cc:388). */
+static size_t weight_of(const struct mini_op *op)
+{
+	return op->protocol == MINI_LL && mini_release() >= 22600 ? 4 : 1;
+}
 
 /* How often each byte of the operation's count goes over a channel. */
 static size_t traffic_per_byte(const struct ncclComm *comm, const struct mini_op *op)
@@ -148,8 +165,7 @@ static bool choose(struct ncclComm *comm, struct mini_work *works, int count)
 			first->coll.op->protocol = choice.protocol;
 			first->coll.most_channels = choice.channels;
 			first->coll.warps = choice.warps;
-			if (choice.protocol == MINI_LL)
-				first->coll.traffic *= 4;
+			first->coll.traffic *= weight_of(first->coll.op);
 		}
 	}
 	return true;
@@ -196,17 +212,25 @@ void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
 		return;
 	}
 	for (; count > 0; count--, works = works->next) {
-		traffic += larger(LEAST_TRAFFIC, works->coll.traffic);
+		/* In 2.22 less counts as what it is. */
+		traffic += mini_release() < 22300
+				   ? works->coll.traffic
+				   : larger(least_traffic(), works->coll.traffic);
 		channels += works->coll.most_channels;
 	}
 	if (channels > comm->channels)
 		channels = comm->channels;
-	if (channels > 0)
+	if (channels > 0 && mini_release() < 22900)
 		cutter->traffic_per_channel =
-			larger(LEAST_TRAFFIC, traffic / (size_t) channels);
+			larger(least_traffic(), traffic / (size_t) channels);
+	else if (channels > 0)
+		cutter->traffic_per_channel = round_up(traffic / (size_t) channels, 16);
 }
 
-/* The unit of the division, of which the traffic is at least what is worth a channel. */
+/*
+ * The unit of the division: 16 bytes in 2.22 (NCCL 2.22.3, enqueue.cc:657-734), since
+ * then as much as makes the least traffic.
+ */
 struct cells {
 	size_t elements;
 	size_t traffic;
@@ -221,15 +245,26 @@ static void measure(const struct mini_cutter *cutter, const struct mini_coll *co
 		    struct cells *cells)
 {
 	size_t type_size = mini_type_size(coll->type);
-	size_t per_byte = traffic_per_byte(cutter->comm, coll->op);
-	size_t bytes;
+	size_t per_byte = traffic_per_byte(cutter->comm, coll->op) * weight_of(coll->op);
+	size_t bytes = CELL_BYTES;
 
-	if (coll->op->protocol == MINI_LL)
-		per_byte *= 4;
-	bytes = divide_up(divide_up(LEAST_TRAFFIC, per_byte), 16) * 16;
+	if (mini_release() >= 22300)
+		bytes = round_up(divide_up(least_traffic(), per_byte), 16);
 	cells->elements = bytes / type_size;
 	cells->traffic = bytes * per_byte;
 	cells->count = divide_up(coll->count * type_size, bytes);
+}
+
+/* In 2.22 a cell that does not go wholly into the first channel begins the next. */
+static size_t first_cells(const struct mini_cutter *cutter, const struct cells *cells)
+{
+	size_t left = cutter->traffic_per_channel - cutter->traffic;
+
+	if (cutter->most_channels - cutter->channel == 1)
+		return cells->count;
+	return smaller(cells->count, mini_release() < 22300
+					     ? left / cells->traffic
+					     : divide_up(left, cells->traffic));
 }
 
 static void divide(struct mini_cutter *cutter, struct cells *cells)
@@ -239,12 +274,7 @@ static void divide(struct mini_cutter *cutter, struct cells *cells)
 	size_t left = (size_t) (cutter->most_channels - cutter->channel);
 	size_t rest;
 
-	cells->first =
-		left == 1
-			? cells->count
-			: smaller(cells->count,
-				  divide_up(cutter->traffic_per_channel - cutter->traffic,
-					    cells->traffic));
+	cells->first = first_cells(cutter, cells);
 	rest = cells->count - cells->first;
 	cells->middle_channels = rest / per_channel;
 	cells->last = rest % per_channel;
@@ -268,8 +298,11 @@ static void divide(struct mini_cutter *cutter, struct cells *cells)
 	cells->middle = cells->middle_channels ? per_channel : 0;
 }
 
-/* Where the next collective begins: what a channel has room for is filled up first. */
-static void move_on(struct mini_cutter *cutter, const struct cells *cells)
+/*
+ * Where the next collective begins: what a channel has room for is filled up first.  In
+ * 2.22 what the last cell lacks of the data does not count.
+ */
+static void move_on(struct mini_cutter *cutter, const struct cells *cells, size_t missing)
 {
 	if (cells->last != 0) {
 		cutter->channel += (int) cells->middle_channels + 1;
@@ -277,6 +310,8 @@ static void move_on(struct mini_cutter *cutter, const struct cells *cells)
 	} else {
 		cutter->traffic += cells->first * cells->traffic;
 	}
+	if (mini_release() < 22300)
+		cutter->traffic -= missing * (cells->traffic / cells->elements);
 	if (cutter->traffic >= cutter->traffic_per_channel &&
 	    cutter->channel + 1 != cutter->most_channels) {
 		cutter->channel++;
@@ -360,7 +395,7 @@ static size_t chunk_of(const struct ncclComm *comm, const struct mini_coll *coll
 void mini_cutter_cut(struct mini_cutter *cutter, struct mini_coll *coll)
 {
 	struct cells cells;
-	size_t *rest;
+	size_t missing;
 	int i;
 
 	if (mini_release() < 22200) {
@@ -380,15 +415,15 @@ void mini_cutter_cut(struct mini_cutter *cutter, struct mini_coll *coll)
 	coll->counts[MINI_FIRST] = cells.first * cells.elements;
 	coll->counts[MINI_MIDDLE] = cells.middle * cells.elements;
 	coll->counts[MINI_LAST] = cells.last * cells.elements;
-	rest = &coll->counts[cells.last ? MINI_LAST : MINI_FIRST];
-	*rest -= cells.count * cells.elements - coll->count;
+	missing = cells.count * cells.elements - coll->count;
+	coll->counts[cells.last ? MINI_LAST : MINI_FIRST] -= missing;
 	for (i = 0; i < MINI_PARTS; i++)
 		coll->chunks[i] = coll->counts[i]
 					  ? chunk_of(cutter->comm, coll, coll->counts[i])
 					  : 0;
 	for (i = coll->first_channel; i <= coll->last_channel; i++)
 		coll->op->channels |= 1ULL << i;
-	move_on(cutter, &cells);
+	move_on(cutter, &cells, missing);
 }
 
 void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin,
