@@ -49,6 +49,8 @@ Settings:
   pxn=N         so many ranks are a node, whose first one posts what they all send (PXN)
   spare         a connection has a socket more, made first, over which nothing passes
   callers       with pxn: who connects to a service thread is recorded
+  busy          with pxn: a service thread answers another rank before a connection that it has
+                accepted for its own one is made
 """
 import copy
 import json
@@ -231,8 +233,12 @@ class World:
 
     def ask(self, rank, comm, poster, socket, accepted, time):
         """A connection that the service thread makes for the rank, as its calls alone show."""
-        for what, one in (("recv", self.client(comm, rank)), ("recv" if accepted else "send", socket),
-                          ("send", self.client(comm, rank))):
+        calls = [("recv", self.client(comm, rank)), ("recv" if accepted else "send", socket),
+                 ("send", self.client(comm, rank))]
+        guests = [one for one in range(self.ranks) if self.poster(one) == poster != one]
+        if self.set.get("busy") and accepted and guests:
+            calls[2:2] = [("send", self.client(comm, guests[-1]))]
+        for what, one in calls:
             self.at(time, poster, "hot", 500 + comm, "net:" + what, begin_ns=time - 1, socket_id=one,
                     offset=0, length=13, bytes=13, part=0, message=0, size=0, left=0,
                     empty_calls=0)

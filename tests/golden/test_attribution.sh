@@ -110,6 +110,8 @@ done <<'END'
 60 0 0 pxn=3 ranks=3 ops=20 undecoded
 75 0 0 pxn=4 ranks=8 ops=10 undecoded
 100 0 0 pxn=4 ranks=8 ops=1 undecoded callers
+100 0 0 pxn=4 ranks=8 ops=1 undecoded callers busy
+75 0 0 pxn=3 ranks=6 ops=20 undecoded callers busy
 87 0 0 pxn=4 ranks=4 ops=2 undecoded callers
 87 0 0 pxn=4 ranks=4 ops=2 undecoded callers spare
 99 60 0 rule sends ops=100 pxn=2 ranks=4 close

@@ -172,16 +172,6 @@ struct tap_net_client *tap_net_client_ranked(struct tap_net_client *client, int6
 	return NULL;
 }
 
-bool tap_net_client_receives(const struct tap_net_client *client)
-{
-	const struct tap_net_client *other;
-
-	for (other = client->service->clients; other; other = other->next)
-		if (other->is_first && other->receives)
-			return other == client;
-	return client->receives;
-}
-
 /* NULL: not known (yet). */
 static const struct tap_net_caller *caller_of(const struct tap_net_client *client)
 {
@@ -189,18 +179,39 @@ static const struct tap_net_caller *caller_of(const struct tap_net_client *clien
 				 client->caller_key);
 }
 
+/* Whether another process has connected its socket. */
+static bool is_stranger(const struct tap_net_client *client)
+{
+	const struct tap_net_caller *caller = caller_of(client);
+
+	return caller && caller->process != client->service->process;
+}
+
+bool tap_net_client_receives(const struct tap_net_client *client)
+{
+	const struct tap_net_client *other;
+
+	/* The thread may have been busy with what it has not done yet for its own rank.
+	 */
+	if (is_stranger(client))
+		return false;
+	for (other = client->service->clients; other; other = other->next)
+		if (other->is_first && other->receives && !is_stranger(other))
+			return other == client;
+	return client->receives;
+}
+
 /* Whether it is the thread's own rank, as far as the thread itself shows it. */
 static bool is_own(const struct tap_net_client *client)
 {
-	const struct tap_net_caller *caller = caller_of(client);
 	const struct tap_net_client *other;
 
-	if (caller && caller->process != client->service->process)
+	if (is_stranger(client))
 		return false;
 	if (client->receives || !client->is_first)
 		return tap_net_client_receives(client);
 	for (other = client->service->clients; other; other = other->next)
-		if (other->receives)
+		if (other->receives && !is_stranger(other))
 			return false;
 	return true;
 }

@@ -9,8 +9,8 @@
  *
  * That needs nothing that is decoded.  Who a client is, its requests tell where they are
  * decoded; else it is one of the ranks of the node: its own one if the thread receives
- * for it, as ranks receive by themselves, or if it connected first; one whose thread has
- * connected the socket (net_caller.h), or the one that is known to ask its own thread
+ * for it, as ranks receive by themselves, or if it connected first, unless another
+ * process connected; one whose thread has connected the socket (net_caller.h), or the one that is known to ask its own thread
  * over sockets of the same rank (net_asker.h); no other one twice; and none that a
  * message contradicts.
  *
