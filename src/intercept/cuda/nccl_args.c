@@ -150,7 +150,7 @@ size_t tap_nccl_args_read_parameters(struct tap_nccl_args_event *ret_event,
 {
 	uint64_t comm, channel_mask;
 
-	if (version >= BUFFER)
+	if (version >= BUFFER || !parameters[0] || !parameters[1])
 		return 0;
 	memcpy(&comm, parameters[0], sizeof(comm));
 	memcpy(&channel_mask, parameters[1], sizeof(channel_mask));
