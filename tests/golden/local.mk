@@ -150,6 +150,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-shared-empties \
 	tests/golden/traces/net-shared-empties-first \
 	tests/golden/traces/net-shared-empty \
+	tests/golden/traces/net-shared-empty-back \
 	tests/golden/traces/net-shared-empty-before \
 	tests/golden/traces/net-shared-empty-mixed \
 	tests/golden/traces/net-shared-empty-next \

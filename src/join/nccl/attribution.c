@@ -295,8 +295,9 @@ static enum tap_candidates find_empty_of(const struct tap_attribution *attributi
 		if (pair->made_for != sender ||
 		    !tap_net_route_may_have_empty(&attribution->routes, route, pair))
 			continue;
-		facts.after = tap_net_empties_before(&attribution->routes.empties, pair,
-						     message->number);
+		facts.after = facts.before = 0;
+		tap_net_empties_bound(&attribution->routes.empties, pair, message->number,
+				      &facts);
 		one = tap_candidates_find(&world, pair, 1, &facts, &found);
 		if (one == TAP_CANDIDATES_NONE ||
 		    (one == TAP_CANDIDATES_ONE &&
@@ -408,14 +409,19 @@ static int try_each(struct tap_attribution *attribution, struct tap_net_route *r
 {
 	struct tap_routed_message *message, *after;
 	unsigned int tried = 0;
-	bool is_gone;
+	bool is_gone, tells_of_others;
 	int ret = 0;
 
 	for (message = route->messages.first;
 	     message && !ret && (is_last || tried < TRIED_MAX); message = after) {
+		tells_of_others =
+			!message->bytes && route->is_shared && message->of_route.before;
 		after = message->of_route.after;
 		ret = try_one(attribution, route, message, is_last, &is_gone);
 		tried += !is_gone;
+		/* Its kernel may have all of its own now: earlier ones are of others. */
+		if (is_gone && tells_of_others)
+			after = route->messages.first;
 	}
 	return ret;
 }

@@ -248,9 +248,10 @@ static enum tap_candidates look_at(const struct tap_candidate_world *world,
 {
 	const struct tap_rank_series series =
 		tap_rank_series_find(world->ranks, pair, is_messages);
-	const uint64_t end = find_end(world, &series, message);
-	uint64_t begin;
+	uint64_t begin, end = find_end(world, &series, message);
 
+	if (is_messages && message->before && message->before < end)
+		end = message->before;
 	candidate->is_mixed = false;
 	candidate->from_member = pair->from;
 	candidate->to_member = pair->to;

@@ -38,7 +38,9 @@ struct tap_message_facts {
 	int64_t channel;    /* -1 unknown */
 	int64_t index;	    /* 0: of collectives, 1: of sends and receives; -1 unknown */
 	uint64_t bytes;	    /* TAP_BYTES_UNKNOWN: of several requests, or messages */
-	uint64_t after;	    /* it is of a later send of the two ranks than this; or 0 */
+	/* It is of a later send of the two ranks than this, and of an earlier one; or 0.
+	 */
+	uint64_t after, before;
 };
 
 enum tap_candidates {

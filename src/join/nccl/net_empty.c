@@ -11,10 +11,10 @@
 struct empties {
 	uint64_t connection; /* its number, or CONTRADICTED */
 	/* Of the latest kernel. */
-	uint64_t first, last; /* places of its sends */
-	uint64_t nr_sends;    /* without bytes; UINT64_MAX unknown */
-	uint64_t nr_messages; /* found */
-	uint64_t number;      /* of the latest of these */
+	uint64_t first, last;	 /* places of its sends */
+	uint64_t nr_sends;	 /* without bytes; UINT64_MAX unknown */
+	uint64_t nr_messages;	 /* found */
+	uint64_t oldest, latest; /* of these, by their numbers */
 };
 
 static struct empties *find(const struct tap_net_empties *empties,
@@ -77,13 +77,15 @@ int tap_net_empties_add(struct tap_net_empties *empties,
 	if (sends->first > found->first) {
 		found->first = sends->first;
 		found->last = sends->last;
-		found->number = number;
+		found->oldest = found->latest = number;
 		found->nr_sends = count_sends(ranks, pair, sends);
 		found->nr_messages = 0;
 	}
 	found->nr_messages++;
-	if (number > found->number)
-		found->number = number;
+	if (number > found->latest)
+		found->latest = number;
+	if (number < found->oldest)
+		found->oldest = number;
 	return 0;
 }
 
@@ -106,16 +108,19 @@ bool tap_net_empties_are_found(const struct tap_net_empties *empties,
 	       found->nr_messages >= found->nr_sends;
 }
 
-uint64_t tap_net_empties_before(const struct tap_net_empties *empties,
-				const struct tap_rank_pair *pair, uint64_t number)
+void tap_net_empties_bound(const struct tap_net_empties *empties,
+			   const struct tap_rank_pair *pair, uint64_t number,
+			   struct tap_message_facts *facts)
 {
 	const struct empties *found = find(empties, pair);
 
-	return found && found->first && found->connection != CONTRADICTED &&
-			       found->nr_messages >= found->nr_sends &&
-			       number > found->number
-		       ? found->last
-		       : 0;
+	if (!found || !found->first || found->connection == CONTRADICTED ||
+	    found->nr_messages < found->nr_sends)
+		return;
+	if (number > found->latest)
+		facts->after = found->last;
+	else if (number < found->oldest)
+		facts->before = found->first;
 }
 
 void tap_net_empties_free(struct tap_net_empties *empties)

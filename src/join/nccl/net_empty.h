@@ -45,11 +45,12 @@ bool tap_net_empties_are_found(const struct tap_net_empties *empties,
 			       const struct tap_candidate *candidate);
 
 /*
- * The last send between the ranks of which a later message than those that are found is
- * none: it is of a kernel that has all of them.  0: no such kernel is known.
+ * Bounds the sends of which a message with this number may be: where a kernel has all of
+ * its own, a later one is of a later kernel, and an earlier one of an earlier kernel.
  */
-uint64_t tap_net_empties_before(const struct tap_net_empties *empties,
-				const struct tap_rank_pair *pair, uint64_t number);
+void tap_net_empties_bound(const struct tap_net_empties *empties,
+			   const struct tap_rank_pair *pair, uint64_t number,
+			   struct tap_message_facts *facts);
 
 void tap_net_empties_free(struct tap_net_empties *empties);
 
