@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One record for each two ranks. */
+/* One record for each two ranks, with their latest kernels that have such messages. */
 #include "join/nccl/net_empty.h"
 
 #include <errno.h>
@@ -8,13 +8,19 @@
 /* Two connections: one of them was taken for this by mistake. */
 #define CONTRADICTED UINT64_MAX
 
-struct empties {
-	uint64_t connection; /* its number, or CONTRADICTED */
-	/* Of the latest kernel. */
-	uint64_t first, last;	 /* places of its sends */
+/* So many kernels of two ranks are kept. */
+#define KERNELS 4
+
+struct kernel {
+	uint64_t first, last;	 /* places of its sends; 0: there is no kernel here */
 	uint64_t nr_sends;	 /* without bytes; UINT64_MAX unknown */
 	uint64_t nr_messages;	 /* found */
 	uint64_t oldest, latest; /* of these, by their numbers */
+};
+
+struct empties {
+	uint64_t connection; /* its number, or CONTRADICTED */
+	struct kernel kernels[KERNELS];
 };
 
 static struct empties *find(const struct tap_net_empties *empties,
@@ -59,6 +65,46 @@ static uint64_t count_sends(const struct tap_ranks_ops *ranks,
 	return count;
 }
 
+/* Takes the place of the oldest one; NULL: it is older than all. */
+static struct kernel *find_or_make_kernel(struct empties *empties,
+					  const struct tap_ranks_ops *ranks,
+					  const struct tap_rank_pair *pair,
+					  const struct tap_op_kernel *sends)
+{
+	struct kernel *oldest = empties->kernels;
+	size_t i;
+
+	for (i = 0; i < KERNELS; i++) {
+		if (empties->kernels[i].first == sends->first)
+			return &empties->kernels[i];
+		if (empties->kernels[i].first < oldest->first)
+			oldest = &empties->kernels[i];
+	}
+	if (oldest->first > sends->first)
+		return NULL;
+	*oldest = (struct kernel){.first = sends->first,
+				  .last = sends->last,
+				  .nr_sends = count_sends(ranks, pair, sends),
+				  .oldest = UINT64_MAX};
+	return oldest;
+}
+
+static void add_message(struct kernel *kernel, uint64_t number)
+{
+	if (!kernel)
+		return;
+	kernel->nr_messages++;
+	if (number > kernel->latest)
+		kernel->latest = number;
+	if (number < kernel->oldest)
+		kernel->oldest = number;
+}
+
+static bool has_all(const struct kernel *kernel)
+{
+	return kernel->first && kernel->nr_messages >= kernel->nr_sends;
+}
+
 int tap_net_empties_add(struct tap_net_empties *empties,
 			const struct tap_ranks_ops *ranks,
 			const struct tap_rank_pair *pair, uint64_t connection,
@@ -72,20 +118,8 @@ int tap_net_empties_add(struct tap_net_empties *empties,
 		found->connection = CONTRADICTED;
 	else
 		found->connection = connection;
-	if (!sends || sends->first < found->first)
-		return 0;
-	if (sends->first > found->first) {
-		found->first = sends->first;
-		found->last = sends->last;
-		found->oldest = found->latest = number;
-		found->nr_sends = count_sends(ranks, pair, sends);
-		found->nr_messages = 0;
-	}
-	found->nr_messages++;
-	if (number > found->latest)
-		found->latest = number;
-	if (number < found->oldest)
-		found->oldest = number;
+	if (sends)
+		add_message(find_or_make_kernel(found, ranks, pair, sends), number);
 	return 0;
 }
 
@@ -103,9 +137,12 @@ bool tap_net_empties_are_found(const struct tap_net_empties *empties,
 			       const struct tap_candidate *candidate)
 {
 	const struct empties *found = find(empties, pair);
+	size_t i;
 
-	return found && candidate->sends && found->first == candidate->sends->first &&
-	       found->nr_messages >= found->nr_sends;
+	for (i = 0; found && candidate->sends && i < KERNELS; i++)
+		if (found->kernels[i].first == candidate->sends->first)
+			return has_all(&found->kernels[i]);
+	return false;
 }
 
 void tap_net_empties_bound(const struct tap_net_empties *empties,
@@ -113,14 +150,21 @@ void tap_net_empties_bound(const struct tap_net_empties *empties,
 			   struct tap_message_facts *facts)
 {
 	const struct empties *found = find(empties, pair);
+	size_t i;
 
-	if (!found || !found->first || found->connection == CONTRADICTED ||
-	    found->nr_messages < found->nr_sends)
+	if (!found || found->connection == CONTRADICTED)
 		return;
-	if (number > found->latest)
-		facts->after = found->last;
-	else if (number < found->oldest)
-		facts->before = found->first;
+	for (i = 0; i < KERNELS; i++) {
+		const struct kernel *kernel = &found->kernels[i];
+
+		if (!has_all(kernel))
+			continue;
+		if (number > kernel->latest && kernel->last > facts->after)
+			facts->after = kernel->last;
+		if (number < kernel->oldest &&
+		    (!facts->before || kernel->first < facts->before))
+			facts->before = kernel->first;
+	}
 }
 
 void tap_net_empties_free(struct tap_net_empties *empties)

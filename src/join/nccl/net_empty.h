@@ -10,7 +10,7 @@
  * is found on one connection is on no other, and a kernel whose sends are all found has
  * no more.
  *
- * Hides that of each two ranks only the latest kernel is kept, and that two connections
+ * Hides that of each two ranks only the latest kernels are kept, and that two connections
  * for the same contradict each other: then nothing is concluded.
  */
 #ifndef TAP_JOIN_NCCL_NET_EMPTY_H
