@@ -125,11 +125,11 @@ def faults(trace, send, receive, sizes, known, is_preposted=False, named=0):
             and cts.begin == receive.begin and cts.bytes % len(sizes) == 0
             and (cts.role, cts.request) in (("cts", receive.number), (None, None))):
         yield f"CTS: {cts}"
-    # Of requests that were over by then, so that they do not say of what they are, each is
-    # there, and not the last of a list alone.
+    # Of requests that were over before the message was known, so that they do not say of which
+    # they are, each is there, and not the last of a list alone.
     parts = [part for part in (trace.by_id.get(span) for span in ends[2:])
              if not (isinstance(part, Post) and part.opcode == "RDMA_WRITE"
-                     and part.role is None and part.end is not None and part.end <= named)]
+                     and part.role in ("data", None) and part.request is None)]
     if len(parts) != send.parts or not all(isinstance(part, Post) for part in parts):
         yield f"parts: {parts}, and not {send.parts}"
         return
