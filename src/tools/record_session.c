@@ -612,17 +612,31 @@ static struct lttng_session_descriptor *describe_session(const char *name, const
 		lttng_session_descriptor_network_create(name, to, NULL);
 }
 
-static int make_session(const char *name, const char *to, bool is_flight)
+/* Returns what LTTng does. */
+static int ask_for_session(const char *name, const char *to, bool is_flight)
 {
 	struct lttng_session_descriptor *descriptor;
 	int code;
 
 	descriptor = describe_session(name, to, is_flight);
 	if (!descriptor)
-		return -LTTNG_ERR_INVALID;
+		return LTTNG_ERR_INVALID;
 	ask_for_ctf_1(descriptor);
 	code = ASK(lttng_create_session_ext(descriptor));
 	lttng_session_descriptor_destroy(descriptor);
+	return code;
+}
+
+static int make_session(const char *name, const char *to, bool is_flight)
+{
+	int code = ask_for_session(name, to, is_flight);
+
+	/*
+	 * The name is nobody else's: a daemon that hung has made it of a request that it
+	 * had not answered.
+	 */
+	if (code == LTTNG_ERR_EXIST_SESS && ASK(lttng_destroy_session(name)) >= 0)
+		code = ask_for_session(name, to, is_flight);
 	return code == LTTNG_OK ? 0 : -code;
 }
 
